@@ -47,7 +47,8 @@ from paretosoc.dse.certificate.preconditions import Goal, Provable, provable
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
 from paretosoc.dse.errors import InfeasibleError
-from paretosoc.dse.tools.choose.joined_result import Combined, JoinedResult
+from paretosoc.dse.tools.choose.joined import CombinationFront
+from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus
@@ -142,7 +143,7 @@ def judge_application(number: int, seed: int = 0) -> Judged:
 def _joined_claims(application: Application) -> Iterator[str]:
     """Yield how far the front of each combination, and then the joined one, is proved, once
     enumeration confirms it."""
-    fronts: list[Combined] = []
+    fronts: list[CombinationFront] = []
     every: list[np.ndarray] = []
     for each, problem, found in zip(
         application.combined, application.problems, application.found, strict=True
@@ -155,7 +156,7 @@ def _joined_claims(application: Application) -> Iterator[str]:
                 raise
             yield "infeasible"
             continue
-        fronts.append(Combined(each.names, each.accuracies, str(len(fronts)), "", front))
+        fronts.append(CombinationFront(each.names, each.accuracies, str(len(fronts)), front))
         yield _compared(front.objective_array, found.feasible, complete=front.is_complete)
     if not fronts:
         return

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from paretosoc.common import compiling
-from paretosoc.dse.api.pipeline import Explored, ProgressBar, ProofBar, explore_to_folder
+from paretosoc.dse.api.pipeline import Explored
 from paretosoc.dse.api.problem import Problem
-from paretosoc.dse.engines.explore import SearchSettings
-from paretosoc.dse.engines.optimizers import Optimizer
 from paretosoc.dse.errors import InfeasibleError
 from paretosoc.dse.inputs.arguments import LEAST_SECONDS
-from paretosoc.dse.tools.choose.joined import label_of
+from paretosoc.dse.tools.choose.joined import CombinationFront, label_of
 from paretosoc.dse.tools.choose.joined_folder import folder_names, write_joined
-from paretosoc.dse.tools.choose.joined_result import Combined, JoinedResult
+from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.dse.workload.variants import Combination, accuracy_sources
-from paretosoc.results.problem.problem_file import problem_sha256
 
 NOT_EXPLORED = "not explored: interrupted"
 
@@ -25,22 +21,24 @@ NOT_EXPLORED = "not explored: interrupted"
 def explore_combinations(
     problems: Sequence[tuple[Combination, Problem]],
     output: Path,
-    optimizer: Optimizer,
-    settings: SearchSettings,
+    explore: Callable[[str, Problem, Path, float | None], Explored],
     *,
-    prove: bool,
+    time_limit_s: float | None,
     overwrite: bool,
     command: tuple[str, ...],
-    search_bar: Callable[[str], ProgressBar],
-    proof_bar: Callable[[], ProofBar],
-    on_explored: Callable[[str, Explored], None],
     spent_s: float = 0.0,
 ) -> tuple[JoinedResult, bool]:
     """Explore a problem for each combination of variants, and write their fronts and the joined
     one. Return this, and whether it was interrupted.
 
-    A time limit is shared: each combination has an equal part of what is left.
-    ``search_bar``: takes the combination's name. ``on_explored``: called after each combination.
+    Args:
+        problems: one for each combination.
+        output: the folder to write.
+        explore: explores a combination, by its name, into a folder within a time limit in seconds.
+        time_limit_s: of all. Each combination has an equal part of what is left.
+        overwrite: replace a joined front in the folder.
+        command: that is recorded.
+        spent_s: seconds of the limit that have passed.
 
     Raises:
         DseError: on a folder that cannot be written.
@@ -50,28 +48,19 @@ def explore_combinations(
     names = folder_names([label_of(each.names) for each, _ in problems])
     interrupted = False
 
-    def explore(part: Path) -> JoinedResult:
+    def explore_all(part: Path) -> JoinedResult:
         nonlocal interrupted
-        found: list[Combined] = []
+        found: list[CombinationFront] = []
         failed: InfeasibleError | None = None
         for place, ((each, problem), name) in enumerate(zip(problems, names, strict=True)):
-            label, front, reason = label_of(each.names), None, NOT_EXPLORED
+            front, reason = None, NOT_EXPLORED
             if not interrupted:
-                limit = settings.time_limit_s
+                limit = time_limit_s
                 if limit is not None:
                     left = limit - (compiling.clock() - began)
                     limit = max(left / (len(problems) - place), float(LEAST_SECONDS))
                 try:
-                    explored = explore_to_folder(
-                        problem,
-                        part / name,
-                        optimizer,
-                        replace(settings, time_limit_s=limit),
-                        prove=prove,
-                        command=command,
-                        search_bar=search_bar(label),
-                        proof_bar=proof_bar,
-                    )
+                    explored = explore(label_of(each.names), problem, part / name, limit)
                 except KeyboardInterrupt:
                     interrupted = True
                 except InfeasibleError as error:
@@ -79,17 +68,8 @@ def explore_combinations(
                 else:
                     interrupted = explored.interrupted
                     front, reason = explored.front.numeric, ""
-                    on_explored(label, explored)
-            found.append(
-                Combined(
-                    variants=each.names,
-                    accuracies=each.accuracies,
-                    folder="" if front is None else name,
-                    problem_sha256=problem_sha256(problem.numeric),
-                    front=front,
-                    reason=reason,
-                )
-            )
+            run = "" if front is None else name
+            found.append(CombinationFront(each.names, each.accuracies, run, front, reason))
         if all(one.front is None for one in found):
             raise failed or KeyboardInterrupt
         return JoinedResult(
@@ -99,4 +79,4 @@ def explore_combinations(
             combinations=tuple(found),
         )
 
-    return write_joined(output, explore, overwrite=overwrite), interrupted
+    return write_joined(output, explore_all, overwrite=overwrite), interrupted

@@ -10,7 +10,7 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.certificate.branch_and_bound import ExactResult
 from paretosoc.dse.certificate.subtree import Subtree, open_subtrees, whole_space
-from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.fitness.check.leaves import interchangeable_sets
 from paretosoc.results.problem.limits import TRANSITIONS, limits_by_owner
 from paretosoc.results.problem.problem import Problem
 
@@ -49,19 +49,10 @@ def design_points(problem: Problem, subtrees: Sequence[Subtree]) -> FloatArray:
         limit = None if most < 0 else int(most)
         points *= _mappings(problem.allowed[groups], units[:, groups], limit)
     physical = np.array([*problem.unit_of, -1])[units]
-    for alike in _alike(problem):
+    for alike in interchangeable_sets(problem):
         unused = sum((physical != u).all(axis=1).astype(int) for u in alike)
         points /= np.array([factorial(k) for k in range(len(alike) + 1)])[unused]
     return points
-
-
-def _alike(problem: Problem) -> list[list[int]]:
-    """Return the sets of interchangeable units."""
-    sets: dict[int, list[int]] = {}
-    for u, before in enumerate(interchangeable_before(problem)):
-        if problem.unit_of[u] == u:
-            sets[u] = [*sets.pop(before, []), u]
-    return list(sets.values())
 
 
 def _mappings(allowed: BoolArray, units: IntArray, limit: int | None) -> FloatArray:

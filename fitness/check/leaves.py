@@ -46,11 +46,11 @@ def leaf_table(
 
 def most_lemmas(problem: Problem, tree: ProofTree) -> int:
     """Return an upper bound of the rows of :func:`leaf_table`: every mirror image of every leaf."""
-    return tree.leaves * prod(factorial(len(alike)) for alike in _interchangeable(problem))
+    return tree.leaves * prod(factorial(len(alike)) for alike in interchangeable_sets(problem))
 
 
-def _interchangeable(problem: Problem) -> list[list[int]]:
-    """Return all units, by their first entries, those that are interchangeable together."""
+def interchangeable_sets(problem: Problem) -> list[list[int]]:
+    """Return all units, by their first entries, those that are interchangeable in one list."""
     classes: dict[int, list[int]] = {}
     for unit, alike in enumerate(interchangeable_before(problem)):
         if problem.unit_of[unit] != unit:
@@ -65,7 +65,7 @@ def _permutations(problem: Problem) -> list[tuple[int, ...]]:
 
     The first is the identity.
     """
-    classes = _interchangeable(problem)
+    classes = interchangeable_sets(problem)
     entries: dict[int, list[int]] = {}
     for unit, first in enumerate(problem.unit_of):
         entries.setdefault(first, []).append(unit)

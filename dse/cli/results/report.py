@@ -18,14 +18,7 @@ def report(
         Path | None,
         Option("--output", "-o", help="Output file. [default: DIR/report.html]"),
     ] = None,
-    platform: Annotated[
-        str | None,
-        Option(
-            "--platform",
-            "-p",
-            help="Platform file, if the platform has no name. Used for deployment.",
-        ),
-    ] = None,
+    platform: opt.BoardFile = None,
     force: opt.Force = False,
 ) -> None:
     """Write the front, its schedules and its proof as one page that needs no network."""

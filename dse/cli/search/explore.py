@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from paretosoc.dse.engines.explore import SearchSettings
     from paretosoc.dse.engines.optimizers import Optimizer
     from paretosoc.dse.search.driver import Progress
+    from paretosoc.dse.server.live.explore import LiveExploration
     from paretosoc.dse.workload.variants import Combination
     from paretosoc.results.front.front import Front
 
@@ -110,6 +111,12 @@ class EffortOptions:
         own = {name: value for name, value in vars(self).items() if name != "no_certify"}
         return SearchSettings(**own)
 
+    def evaluations_of(self, problem: Problem) -> int:
+        """Return the number of evaluations that progress is shown of."""
+        from paretosoc.dse.engines.explore import default_evaluations
+
+        return self.max_evaluations or default_evaluations(problem.numeric)
+
 
 def explore(
     networks: opt.NetworkNames,
@@ -150,11 +157,8 @@ def run_exploration(
     Raises:
         DseError: on input that cannot be used.
     """
-    from paretosoc.dse.api.pipeline import explore_to_folder
-    from paretosoc.dse.cli.search.certify import proof_line
     from paretosoc.dse.cli.shared.build import problems_from_texts
     from paretosoc.dse.cli.shared.live import check_live, live_view
-    from paretosoc.dse.engines.explore import default_evaluations
     from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
     from paretosoc.results.export.result_folder import check_output_folder, other_kind
 
@@ -168,34 +172,64 @@ def run_exploration(
     if len(problems) > 1:
         return _explore_combinations(problems, optimizer, effort, result)
     (_, problem), *_ = problems
-    evaluations = effort.max_evaluations or default_evaluations(problem.numeric)
     view = None
     if result.live:
         from paretosoc.dse.server.live.explore import LiveExploration
 
         view = LiveExploration(
-            problem, output, engine=engine, seed=effort.seed, evaluations=evaluations
+            problem,
+            output,
+            engine=engine,
+            seed=effort.seed,
+            evaluations=effort.evaluations_of(problem),
         )
-    quiet = result.quiet
     with live_view(view, output):
-        explored = explore_to_folder(
+        explored = _explore_one(
             problem,
             output,
             optimizer,
-            effort.settings,
-            prove=effort.proves,
-            overwrite=result.force,
-            command=click.get_current_context().obj,
+            effort,
+            result,
+            time_limit_s=effort.settings.time_limit_s,
+            view=view,
             spent_s=seconds_since_call(),
-            search_bar=_search_line(
-                evaluations, quiet=quiet, also=None if view is None else view.searching
-            ),
-            proof_bar=lambda: proof_line(quiet=quiet, also=None if view is None else view.proving),
         )
         if view is not None:
             view.ended(explored.front.numeric)
     refused = problem.built.refused
-    return _tell(explored, output, refused, quiet=quiet, chosen=not given["objectives"])
+    return _tell(explored, output, refused, quiet=result.quiet, chosen=not given["objectives"])
+
+
+def _explore_one(
+    problem: Problem,
+    output: Path,
+    optimizer: Optimizer,
+    effort: EffortOptions,
+    result: OutputOptions,
+    *,
+    time_limit_s: float | None,
+    view: LiveExploration | None = None,
+    spent_s: float = 0.0,
+    label: str = "",
+) -> Explored:
+    """Explore a problem, with its progress on stderr. ``label``: what is explored."""
+    from paretosoc.dse.api.pipeline import explore_to_folder
+    from paretosoc.dse.cli.search.certify import proof_line
+
+    quiet, evaluations = result.quiet, effort.evaluations_of(problem)
+    searching, proving = (None, None) if view is None else (view.searching, view.proving)
+    return explore_to_folder(
+        problem,
+        output,
+        optimizer,
+        replace(effort.settings, time_limit_s=time_limit_s),
+        prove=effort.proves,
+        overwrite=result.force,
+        command=click.get_current_context().obj,
+        spent_s=spent_s,
+        search_bar=_search_line(evaluations, quiet=quiet, also=searching, label=label),
+        proof_bar=lambda: proof_line(quiet=quiet, also=proving),
+    )
 
 
 def _explore_combinations(
@@ -208,8 +242,6 @@ def _explore_combinations(
     from rich.console import Console
 
     from paretosoc.dse.api.joined import explore_combinations
-    from paretosoc.dse.cli.search.certify import proof_line
-    from paretosoc.dse.engines.explore import default_evaluations
     from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
 
     check_joined_folder(result.output, overwrite=result.force)
@@ -224,25 +256,24 @@ def _explore_combinations(
                 "chooses one"
             )
     quiet = result.quiet
-    evaluations = effort.max_evaluations or default_evaluations(problems[0][1].numeric)
 
-    def say(label: str, explored: Explored) -> None:
+    def explore(label: str, problem: Problem, folder: Path, limit: float | None) -> Explored:
+        explored = _explore_one(
+            problem, folder, optimizer, effort, result, time_limit_s=limit, label=label
+        )
         for reason in (explored.not_certified, None if quiet else explored.not_proved):
             if reason is not None:
                 print(f"dse: {label}: {reason}", file=sys.stderr)
+        return explored
 
     joined, interrupted = explore_combinations(
         problems,
         result.output,
-        optimizer,
-        effort.settings,
-        prove=effort.proves,
+        explore,
+        time_limit_s=effort.settings.time_limit_s,
         overwrite=result.force,
         command=click.get_current_context().obj,
         spent_s=seconds_since_call(),
-        search_bar=lambda label: _search_line(evaluations, quiet=quiet, also=None, label=label),
-        proof_bar=lambda: proof_line(quiet=quiet, also=None),
-        on_explored=say,
     )
     if not quiet:
         console = Console(highlight=False)

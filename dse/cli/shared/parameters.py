@@ -47,23 +47,14 @@ class Argument(Option):
 class Command(click.Command):
     """A command that refuses a second value of an option that has one."""
 
-    def make_parser(self, ctx: click.Context) -> Any:
-        """Return click's parser, which would keep the last value silently."""
-        parser = super().make_parser(ctx)
-        parse = parser.parse_args
-
-        def parse_once(args: list[str]) -> Any:
-            parsed = parse(args)
-            for option, count in Counter(parsed[2]).items():
-                takes_one = isinstance(option, click.Option) and not (
-                    option.multiple or option.is_flag
-                )
-                if takes_one and count > 1:
-                    raise click.UsageError(f"{option.opts[0]}: is taken once, got {count}", ctx)
-            return parsed
-
-        setattr(parser, "parse_args", parse_once)  # noqa: B010
-        return parser
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments. Click alone would keep the last value silently."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        for option, count in Counter(order).items():
+            is_one = isinstance(option, click.Option) and not (option.multiple or option.is_flag)
+            if is_one and count > 1:
+                raise click.UsageError(f"{option.opts[0]}: is taken once, got {count}", ctx)
+        return super().parse_args(ctx, args)
 
 
 class _Whole(click.IntRange):

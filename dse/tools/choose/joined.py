@@ -40,12 +40,20 @@ class JoinedFront:
 
 @dataclass(frozen=True, eq=False)
 class CombinationFront:
-    """The front of one combination."""
+    """A combination of variants with its front, or with the reason why it has none."""
 
     variants: Mapping[str, str]
     accuracies: Mapping[str, float]
+    """In percent, by network."""
     run: str
-    front: Front
+    """As of a :class:`JoinedMember`. Empty without a front."""
+    front: Front | None
+    reason: str = ""
+
+    @property
+    def label(self) -> str:
+        """Return ``detect=yolo11n, classify=batch4``."""
+        return label_of(self.variants)
 
 
 def join(board: str, fronts: Sequence[CombinationFront], *, is_complete: bool) -> JoinedFront:
@@ -54,21 +62,26 @@ def join(board: str, fronts: Sequence[CombinationFront], *, is_complete: bool) -
     Accuracies are compared network by network: there is no common scale of a detector's and a
     classifier's. Objectives are those of the fronts, in their exact integers.
     """
-    points = [(of, k) for of in fronts for k in range(len(of.front.members))]
-    values = np.array([of.front.members[k].objectives for of, k in points], dtype=np.int64)
+    points = [
+        (of, of.front, k)
+        for of in fronts
+        if of.front is not None
+        for k in range(len(of.front.members))
+    ]
+    values = np.array([front.members[k].objectives for _, front, k in points], dtype=np.int64)
     for owner in fronts[0].accuracies if fronts else ():
-        listed = [of.accuracies[owner] for of, _ in points]
+        listed = [of.accuracies[owner] for of, _, _ in points]
         ranks = np.unique(listed, return_inverse=True)[1].astype(np.int64)
         values = np.column_stack([values, -ranks])
     kept = non_dominated(values) if points else ()
     return JoinedFront(board, is_complete, tuple(_member(*points[k]) for k in kept))
 
 
-def _member(of: CombinationFront, position: int) -> JoinedMember:
+def _member(of: CombinationFront, front: Front, position: int) -> JoinedMember:
     return JoinedMember(
         variants=of.variants,
         accuracies=of.accuracies,
-        objectives=displayed(of.front.problem, of.front.members[position].objectives),
+        objectives=displayed(front.problem, front.members[position].objectives),
         run=of.run,
         member=position,
     )

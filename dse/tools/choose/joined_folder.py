@@ -12,8 +12,8 @@ from typing import Any
 from paretosoc.common.files import read_file
 from paretosoc.common.options import as_written
 from paretosoc.dse.certificate.verify.checks import Check, fails, holds, not_checked
-from paretosoc.dse.tools.choose.joined import joined_csv
-from paretosoc.dse.tools.choose.joined_result import Combined, JoinedResult
+from paretosoc.dse.tools.choose.joined import CombinationFront, joined_csv
+from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import (
     PROBLEM_FILE,
@@ -25,6 +25,7 @@ from paretosoc.results.front.front import Front
 from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse, sha256_of
 from paretosoc.results.io.document import check_against_schema
+from paretosoc.results.problem.problem_file import problem_sha256
 
 FILE, FRONT = "joined.json", "front.csv"
 FORMAT = "paretosoc-joined/1"
@@ -102,8 +103,8 @@ def _document(result: JoinedResult) -> dict[str, Any]:
             {
                 "variants": dict(each.variants),
                 "accuracies": dict(each.accuracies),
-                "folder": each.folder,
-                "problem_sha256": each.problem_sha256,
+                "folder": each.run,
+                "problem_sha256": "" if each.front is None else problem_sha256(each.front.problem),
                 "reason": each.reason,
             }
             for each in result.combinations
@@ -133,11 +134,10 @@ def read_joined(folder: Path, *, check_hashes: bool = True) -> JoinedResult:
         raise ResultError(f"{path}: {error}") from None
     entries = document["combinations"]
     combinations = tuple(
-        Combined(
+        CombinationFront(
             variants=entry["variants"],
             accuracies=entry["accuracies"],
-            folder=entry["folder"],
-            problem_sha256=entry["problem_sha256"],
+            run=entry["folder"],
             reason=entry["reason"],
             front=None
             if not entry["folder"]
@@ -178,7 +178,7 @@ def verify_joined(
         yield fails("files", str(error))
         return
     below = {path.name for path in folder.iterdir() if path.is_dir()}
-    if foreign := sorted(below - {each.folder for each in result.combinations}):
+    if foreign := sorted(below - {each.run for each in result.combinations}):
         yield fails("files", f"{foreign[0]}: {FILE} does not have this folder")
         return
     hashes = "schema" if ignore_hashes else "schema, hashes"
@@ -189,8 +189,8 @@ def verify_joined(
         if each.front is None:
             yield holds(each.label, f"nothing is claimed: {each.reason}")
             continue
-        for check in verify_front(folder / each.folder):
-            yield Check(f"{each.folder}: {check.name}", check.verdict, check.detail)
+        for check in verify_front(folder / each.run):
+            yield Check(f"{each.run}: {check.name}", check.verdict, check.detail)
     if table != joined_csv([result.joined]):
         why = "is not what remains of the fronts of all combinations"
         yield fails("joined front", f"{FRONT}: {why}; 'dse show --csv' prints it")

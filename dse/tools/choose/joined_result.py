@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,12 +15,10 @@ from paretosoc.dse.tools.choose.joined import (
     JoinedFront,
     join,
     joined_table,
-    label_of,
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.epsilon import within
-from paretosoc.results.front.front import Front
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,29 +27,8 @@ if TYPE_CHECKING:
     from paretosoc.dse.certificate.verify.checks import Check
 
 
-@dataclass(frozen=True, eq=False)
-class Combined:
-    """A combination of variants, with its front or why it has none."""
-
-    variants: Mapping[str, str]
-    accuracies: Mapping[str, float]
-    folder: str
-    """Below that of the joined front. Empty without a front."""
-    problem_sha256: str
-    front: Front | None
-    reason: str = ""
-
-    @property
-    def label(self) -> str:
-        """Return ``detect=yolo11n, classify=batch4``."""
-        return label_of(self.variants)
-
-    @property
-    def proof(self) -> str:
-        """Return how far its front is proved, in words."""
-        if self.front is None:
-            return self.reason
-        return _reach(self.front.proved_ppm)
+def _proof(each: CombinationFront) -> str:
+    return each.reason if each.front is None else _reach(each.front.proved_ppm)
 
 
 def _reach(proved_ppm: int | None) -> str:
@@ -72,7 +49,7 @@ class JoinedResult:
     platform: str
     command: tuple[str, ...]
     accuracy_sources: tuple[str, ...]
-    combinations: tuple[Combined, ...]
+    combinations: tuple[CombinationFront, ...]
 
     def __post_init__(self) -> None:
         """Accept combinations of the same networks and objectives.
@@ -112,12 +89,7 @@ class JoinedResult:
     @cached_property
     def joined(self) -> JoinedFront:
         """Return what no member of any combination dominates."""
-        fronts = [
-            CombinationFront(each.variants, each.accuracies, each.folder, each.front)
-            for each in self.combinations
-            if each.front is not None
-        ]
-        return join(self.platform, fronts, is_complete=self.proved_ppm == 0)
+        return join(self.platform, self.combinations, is_complete=self.proved_ppm == 0)
 
     @property
     def proved_ppm(self) -> int | None:
@@ -145,7 +117,7 @@ class JoinedResult:
         """Return the positions of the choices among the members of each combination."""
         found: list[int] = []
         for each in self.combinations:
-            places = [k for k, one in enumerate(self.joined.members) if one.run == each.folder]
+            places = [k for k, one in enumerate(self.joined.members) if one.run == each.run]
             if each.front is None or not places:
                 continue
             kept = tuple(each.front.members[self.joined.members[k].member] for k in places)
@@ -185,7 +157,7 @@ class JoinedResult:
         self._refuse("a trace")
 
     def _refuse(self, what: str) -> NoReturn:
-        folder = next(each.folder for each in self.combinations if each.front is not None)
+        folder = next(each.run for each in self.combinations if each.front is not None)
         raise ResultError(
             f"{what} is of one combination, this is {self.words}: name a folder below, such as "
             f"{folder}"
@@ -196,8 +168,8 @@ class JoinedResult:
         of its own, and how far that is proved."""
         counts = Counter(member.run for member in self.joined.members)
         return [
-            (each.label, counts[each.folder], len(each.front.members) if each.front else 0,
-             each.proof)
+            (each.label, counts[each.run], len(each.front.members) if each.front else 0,
+             _proof(each))
             for each in self.combinations
         ]  # fmt: skip
 

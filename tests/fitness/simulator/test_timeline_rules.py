@@ -23,6 +23,7 @@ from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.execution import ENGINE, SHARED, Pipeline, Rates
 from paretosoc.results.problem.problem import Problem
+from tests.support.both_timelines import simulate, spans
 from tests.support.problems.small_problems import (
     NO_LIMIT_KBPS,
     design,
@@ -34,22 +35,6 @@ from tests.support.problems.small_problems import (
 
 BUSY_KBPS = 100
 """A demand that slows co-runners in full under ``flat_loss``."""
-
-
-def simulate(
-    stated: Problem, units: list[int], *, frames: int = 1, in_flight: int = 1
-) -> timeline.Timeline:
-    compiled = timeline.simulate(stated, design(units), frames=frames, in_flight=in_flight)
-    plain = plain_timeline.simulate(stated, design(units), frames=frames, in_flight=in_flight)
-    assert compiled.schedule == plain.schedule
-    assert compiled.frame_end_ps == plain.frame_end_ps
-    assert compiled.latency_ps == plain.latency_ps
-    return compiled
-
-
-def spans(played: timeline.Timeline) -> list[tuple[int, int]]:
-    """(start, end) in the order frame, network, repeat, group."""
-    return [(group.start_ps, group.end_ps) for group in played.schedule.groups]
 
 
 def start_order(played: timeline.Timeline) -> list[tuple[int, int, int, int]]:
@@ -65,59 +50,6 @@ def dispatched(stated: Problem, dispatch: str, sharing_permille: int = 0) -> Pro
         replace(unit, dispatch=dispatch, sharing_permille=sharing_permille) for unit in stated.units
     )
     return replace(stated, units=tuple(units))
-
-
-def moving(stated: Problem, *units: int) -> Problem:
-    """Return the problem with transitions as work of these units."""
-    changed = (replace(unit, moves_tensors=u in units) for u, unit in enumerate(stated.units))
-    return replace(stated, units=tuple(changed))
-
-
-class TestTransitionsAsWork:
-    """Network a goes from unit 0 to unit 1 in 10 ps; b wants one of them for 30."""
-
-    @staticmethod
-    def chip(unit_of_b: int) -> tuple[Problem, list[int]]:
-        networks = [network("a", 0, 2), network("b", 2, 1, arrival_ps=1)]
-        stated = problem(networks, [[5, 5], [5, 5], [30, 30]], edges={(0, 1): 10})
-        return stated, [0, 1, unit_of_b]
-
-    def test_a_delay_occupies_nothing(self) -> None:
-        stated, units = self.chip(0)
-        assert spans(simulate(stated, units)) == [(0, 5), (15, 20), (5, 35)]
-
-    def test_the_source_works_before_it_takes_another_group(self) -> None:
-        stated, units = self.chip(0)
-        assert spans(simulate(moving(stated, 0), units)) == [(0, 15), (15, 20), (15, 45)]
-
-    def test_the_target_works_after_it_has_ended_another_group(self) -> None:
-        stated, units = self.chip(1)
-        played = simulate(moving(stated, 1), units)
-        assert spans(played) == [(0, 5), (31, 46), (1, 31)]
-        assert [group.ready_ps for group in played.schedule.groups] == [0, 5, 1]
-
-    def test_of_two_that_can_the_target_does_it(self) -> None:
-        stated, units = self.chip(1)
-        assert simulate(moving(stated, 0, 1), units).schedule == (
-            simulate(moving(stated, 1), units).schedule
-        )
-
-    def test_it_takes_its_time_in_every_repeat(self) -> None:
-        stated = problem([network("a", 0, 2, repeats=2)], [[5, 5], [5, 5]], edges={(0, 1): 10})
-        played = simulate(moving(stated, 0), [0, 1])
-        assert spans(played) == [(0, 15), (15, 20), (20, 35), (35, 40)]
-        assert [group.alone_ps for group in played.schedule.groups] == [15, 5, 15, 5]
-
-    def test_groups_that_stay_move_nothing(self) -> None:
-        stated, _ = self.chip(1)
-        played = simulate(moving(stated, 0, 1), [0, 0, 1])
-        assert spans(played) == [(0, 5), (5, 10), (1, 31)]
-
-    def test_a_hand_over_to_another_network_is_a_delay(self) -> None:
-        stated = problem([network("a", 0, 1), network("b", 1, 1, waits_for=(0,))], [[5, 5], [5, 5]])
-        delays = np.full((1, 2, 2), 10)
-        stated = replace(stated, handovers=((0, 1),), handover_ps=delays)
-        assert spans(simulate(moving(stated, 0, 1), [0, 1])) == [(0, 5), (15, 20)]
 
 
 class TestDispatch:

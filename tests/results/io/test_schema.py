@@ -1,4 +1,4 @@
-"""The quick check of documents says what the plain validator says."""
+"""The quick check of long tables says what the plain validator says."""
 
 import copy
 import json
@@ -7,7 +7,6 @@ import random
 import pytest
 from jsonschema import Draft202012Validator
 
-from paretosoc.common.documents.quick_check import QuickCheck
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front_document import front_to_document
 from paretosoc.results.io.document import check_against_schema, schema
@@ -64,17 +63,44 @@ def test_quick_check_agrees_with_the_plain_validator(make_problem, front, name):
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_the_quick_check_knows_every_keyword(name):
+def test_entries_of_lists_are_limited_as_the_quick_check_needs_it(name):
+    """By bounds, lengths and kinds; no entry by another, no property by another."""
     document = schema(name)
-    identity = document["$id"]
-    assert not QuickCheck({identity: document}).of(f"{identity}#")({})
+    allowed = {"type", "properties", "additionalProperties", "required", "items", "description"}
+    allowed |= {
+        "minItems",
+        "maxItems",
+        "minimum",
+        "maximum",
+        "minLength",
+        "pattern",
+        "enum",
+        "$ref",
+    }
+    todo = [entries for part in subschemas(document) if (entries := part.get("items"))]
+    seen = []
+    while todo:
+        part = todo.pop()
+        if part in seen:
+            continue
+        seen.append(part)
+        assert set(part) <= allowed, part
+        assert all(isinstance(value, str) for value in part.get("enum", ()))
+        if "$ref" in part:
+            todo.append(document["$defs"][part["$ref"].removeprefix("#/$defs/")])
+        todo += [*part.get("properties", {}).values()]
+        todo += [part[key] for key in ("items", "additionalProperties") if part.get(key)]
+    assert seen
 
 
-def test_a_fault_behind_a_long_table_is_named_at_once(make_problem):
-    document = json.loads(json.dumps(problem_to_document(make_problem(groups=(2, 1)))))
-    document["networks"] = document["networks"][:1] * 20_000 + [{}]
-    with pytest.raises(ResultError, match=r"^\$\.networks\[20000\]: must have "):
-        check_against_schema(document, "problem")
+def subschemas(part):
+    if isinstance(part, dict):
+        yield part
+        for child in part.values():
+            yield from subschemas(child)
+    elif isinstance(part, list):
+        for child in part:
+            yield from subschemas(child)
 
 
 def test_only_whole_numbers_are_integers(front):

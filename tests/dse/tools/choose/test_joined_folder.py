@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import paretosoc
-from paretosoc.dse.api import joined
+from paretosoc.dse.api import pipeline
 from paretosoc.dse.api.result import open_result
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.choose.joined_folder import folder_names
@@ -251,7 +251,7 @@ def test_a_combination_that_keeps_no_limit_has_no_front(dse, tmp_path: Path) -> 
 def test_ctrl_c_keeps_what_was_explored(
     dse, workload: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain, begun = joined.explore_to_folder, []
+    plain, begun = pipeline.explore_to_folder, []
 
     def interrupted(problem: paretosoc.Problem, *arguments: Any, **more: Any) -> Any:
         begun.append(problem)
@@ -259,7 +259,7 @@ def test_ctrl_c_keeps_what_was_explored(
             raise KeyboardInterrupt
         return plain(problem, *arguments, **more)
 
-    monkeypatch.setattr(joined, "explore_to_folder", interrupted)
+    monkeypatch.setattr(pipeline, "explore_to_folder", interrupted)
     call = ("explore", workload, *SMALL, *BATCHES, "-o", tmp_path / "o")
     assert dse(*call).status == 130
     assert len(begun) == 2
