@@ -87,7 +87,7 @@ wheel-libraries:
 		assert 'numba' not in sys.modules"
 
 # The site, in site/: pages, references from the program itself, pictures drawn now; links checked.
-docs: setup
+docs: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
