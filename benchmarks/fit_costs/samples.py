@@ -25,7 +25,7 @@ from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.measurement import is_same_network
 from paretosoc.platforms.platform import Peak, Platform, Tile, Unit
 from paretosoc.sdf.catalogue.catalogue import catalogue, load_network, model_file
-from paretosoc.sdf.catalogue.yolo import build_yolo
+from paretosoc.sdf.catalogue.yolo import SIZES, build_yolo
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.layer import LayerKind
 from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes
@@ -131,7 +131,7 @@ def _resized(name: str, pixels: int) -> ImportedNetwork:
     entry = next(entry for entry in catalogue() if entry.name == name)
     if entry.input_shape[2:] == (pixels, pixels):
         return load_network(name)
-    if name.startswith(("yolov8", "yolo11")):
+    if name in SIZES:
         data = build_yolo(name, pixels)
     else:
         model = onnx.load_from_string(model_file(name).data)

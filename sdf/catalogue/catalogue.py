@@ -21,7 +21,7 @@ from paretosoc.sdf.catalogue.language_models import (
     sizes,
 )
 from paretosoc.sdf.catalogue.transformer_builder import build
-from paretosoc.sdf.catalogue.yolo import build_yolo
+from paretosoc.sdf.catalogue.yolo import SIZES, build_yolo, family_of
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats import is_graph_file
 from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
@@ -138,24 +138,12 @@ _BUILDERS = {
 }  # fmt: skip
 
 _YOLO = {
-    f"{family}{size}": CatalogueEntry(
-        f"{family}{size}", "YOLO", f"{title}, size {size}, detects 80 classes of objects",
-        "Ultralytics' published configuration", (1, 3, 640, 640), macs, parameters,
-        Accuracy(percent, "COCO mAP 50-95", f"https://docs.ultralytics.com/models/{family}"),
+    name: CatalogueEntry(
+        name, "YOLO", f"{family_of(name).title}, detects 80 classes of objects",
+        "published configuration", (1, 3, size.pixels, size.pixels), size.macs, size.parameters,
+        Accuracy(size.percent, "COCO mAP 50-95", family_of(name).source),
     )
-    for family, title, sizes_of in (
-        ("yolov8", "YOLOv8", (
-            ("n", 4371993600, 3151961, 37.3), ("s", 14301312000, 11156601, 44.9),
-            ("m", 39468364800, 25886137, 50.2), ("l", 82574259200, 43668345, 52.9),
-            ("x", 128902169600, 68200665, 53.9),
-        )),
-        ("yolo11", "YOLO11", (
-            ("n", 3271251200, 2616320, 39.5), ("s", 10794880000, 9443832, 47.0),
-            ("m", 34052224000, 20091784, 51.5), ("l", 43577984000, 25341073, 53.4),
-            ("x", 97636224000, 56919505, 54.7),
-        )),
-    )
-    for size, macs, parameters, percent in sizes_of
+    for name, size in SIZES.items()
 }  # fmt: skip
 _TORCHVISION_TOO = (
     "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",

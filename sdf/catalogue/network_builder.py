@@ -236,6 +236,20 @@ class NetworkBuilder:
             start += size
         return features
 
+    def every_other(self, data: Feature, name: str) -> Feature:
+        """Join the four images that have every other pixel of every other row."""
+        parts = []
+        for index, start in enumerate(((0, 0), (1, 0), (0, 1), (1, 1))):
+            part = f"{name}/{index}"
+            bounds = [
+                self._writer.integers(f"{part}_{key}", values)
+                for key, values in (("from", start), ("to", data.shape[1:]), ("axis", (2, 3)),
+                                    ("step", (2, 2)))
+            ]  # fmt: skip
+            shape = (data.channels, *(size // 2 for size in data.shape[1:]))
+            parts.append(self._add("Slice", part, [data.name, *bounds], shape))
+        return self.concat(parts, name)
+
     def reshape(self, data: Feature, name: str, shape: Shape) -> Feature:
         """Rename the dimensions of a tensor."""
         target = self._writer.integers(f"{name}_shape", (1, *shape))

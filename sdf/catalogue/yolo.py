@@ -1,4 +1,5 @@
-"""Builders of YOLOv8 and YOLO11, detectors of 80 classes, from the published configurations."""
+"""Builders of detectors of 80 classes from their published configurations: YOLOv5u, YOLOX, YOLOv8,
+YOLOv10 and YOLO11."""
 
 from __future__ import annotations
 
@@ -13,32 +14,88 @@ BINS = 16
 
 
 @dataclass(frozen=True)
-class Scale:
-    """Factors of the depth and width of a size, and its largest number of channels."""
+class Family:
+    """What the sizes of a detector have in common.
+
+    ``counts``: blocks of the backbone's four stages, before the factor. The neck's have the first.
+    """
+
+    title: str
+    source: str
+    counts: tuple[int, int, int, int] = (3, 6, 6, 3)
+
+
+@dataclass(frozen=True)
+class Size:
+    """A size of a detector, with the counts of what is built.
+
+    ``most``: channels of a stage before the factor ``width``. ``blocks``: by a letter each, those
+    of the backbone's four stages and the neck's four: ``s`` one split across the whole stage, ``f``
+    a bottleneck, ``h`` one of half the channels, ``t`` two beside a pointwise convolution, ``c``
+    depthwise and pointwise convolutions, ``w`` those with a depthwise one of 7 x 7.
+    """
 
     depth: float
     width: float
     most: int
+    blocks: str
+    macs: int
+    parameters: int
+    percent: float
+    pixels: int = 640
 
 
-YOLOV8 = {
-    "n": Scale(0.33, 0.25, 1024),
-    "s": Scale(0.33, 0.5, 1024),
-    "m": Scale(0.67, 0.75, 768),
-    "l": Scale(1, 1, 512),
-    "x": Scale(1, 1.25, 512),
+YOLOX = "https://github.com/Megvii-BaseDetection/YOLOX"
+_ULTRALYTICS = "https://docs.ultralytics.com/models/"
+FAMILIES = {
+    "yolov5": Family("YOLOv5u", f"{_ULTRALYTICS}yolov5", (3, 6, 9, 3)),
+    "yolox_": Family("YOLOX", YOLOX, (3, 9, 9, 3)),
+    "yolov8": Family("YOLOv8", f"{_ULTRALYTICS}yolov8"),
+    "yolov10": Family("YOLOv10", "https://github.com/THU-MIG/yolov10"),
+    "yolo11": Family("YOLO11", f"{_ULTRALYTICS}yolo11", (2, 2, 2, 2)),
 }
-YOLO11 = {
-    "n": Scale(0.5, 0.25, 1024),
-    "s": Scale(0.5, 0.5, 1024),
-    "m": Scale(0.5, 1, 512),
-    "l": Scale(1, 1, 512),
-    "x": Scale(1, 1.5, 512),
+SIZES = {
+    "yolov5nu": Size(0.33, 0.25, 1024, "ssssssss", 3862451200, 2649209, 34.3),
+    "yolov5su": Size(0.33, 0.5, 1024, "ssssssss", 11997721600, 9142505, 43.0),
+    "yolov5mu": Size(0.67, 0.75, 1024, "ssssssss", 32102937600, 25091545, 49.0),
+    "yolov5lu": Size(1, 1, 1024, "ssssssss", 67494425600, 53193097, 52.2),
+    "yolov5xu": Size(1.33, 1.25, 1024, "ssssssss", 123196441600, 97229657, 53.2),
+    "yolox_nano": Size(0.33, 0.25, 1024, "ssssssss", 522553408, 904503, 25.8, 416),
+    "yolox_tiny": Size(0.33, 0.375, 1024, "ssssssss", 3206268000, 5047231, 32.8, 416),
+    "yolox_s": Size(0.33, 0.5, 1024, "ssssssss", 13342771200, 8956743, 40.5),
+    "yolox_m": Size(0.67, 0.75, 1024, "ssssssss", 36765158400, 25304887, 46.9),
+    "yolox_l": Size(1, 1, 1024, "ssssssss", 77646336000, 54174311, 49.7),
+    "yolox_x": Size(1.33, 1.25, 1024, "ssssssss", 140704896000, 99021015, 51.1),
+    "yolov8n": Size(0.33, 0.25, 1024, "ffffffff", 4371993600, 3151961, 37.3),
+    "yolov8s": Size(0.33, 0.5, 1024, "ffffffff", 14301312000, 11156601, 44.9),
+    "yolov8m": Size(0.67, 0.75, 768, "ffffffff", 39468364800, 25886137, 50.2),
+    "yolov8l": Size(1, 1, 512, "ffffffff", 82574259200, 43668345, 52.9),
+    "yolov8x": Size(1, 1.25, 512, "ffffffff", 128902169600, 68200665, 53.9),
+    "yolov10n": Size(0.33, 0.25, 1024, "fffffffw", 3378720000, 2299336, 38.5),
+    "yolov10s": Size(0.33, 0.5, 1024, "fffwfffw", 10851302400, 7249032, 46.3),
+    "yolov10m": Size(0.67, 0.75, 768, "fffcffcc", 29618188800, 15359560, 51.1),
+    "yolov10b": Size(0.67, 1, 512, "fffccfcc", 46038348800, 19065864, 52.5),
+    "yolov10l": Size(1, 1, 512, "fffccfcc", 60230988800, 24371080, 53.2),
+    "yolov10x": Size(1, 1.25, 512, "ffcccfcc", 80267801600, 29473640, 54.4),
+    "yolo11n": Size(0.5, 0.25, 1024, "hhtthhht", 3271251200, 2616320, 39.5),
+    "yolo11s": Size(0.5, 0.5, 1024, "hhtthhht", 10794880000, 9443832, 47.0),
+    "yolo11m": Size(0.5, 1, 512, "tttttttt", 34052224000, 20091784, 51.5),
+    "yolo11l": Size(1, 1, 512, "tttttttt", 43577984000, 25341073, 53.4),
+    "yolo11x": Size(1, 1.5, 512, "tttttttt", 97636224000, 56919505, 54.7),
 }
+
+
+def family_of(name: str) -> Family:
+    """Return the family of a size, by its name."""
+    return next(family for prefix, family in FAMILIES.items() if name.startswith(prefix))
 
 
 class _Yolo(NetworkBuilder):
-    """Blocks that both have in common."""
+    """Blocks of the detectors. ``thin`` ones have depthwise and pointwise convolutions only."""
+
+    def __init__(self, name: str, pixels: int, *, thin: bool) -> None:
+        super().__init__(name, 3, pixels, pixels)
+        self._thin = thin
 
     def unit(
         self,
@@ -50,12 +107,33 @@ class _Yolo(NetworkBuilder):
         groups: int = 1,
     ) -> Feature:
         """Add a convolution and its SiLU."""
+        if self._thin and kernel > groups == 1:
+            x = self.unit(x, f"{name}/dw", x.channels, kernel, stride, x.channels)
+            kernel = stride = 1
         y = self.conv(x, name, channels, kernel, stride=stride, groups=groups, activation=None)
         return self.silu(y, f"{name}/act")
 
-    def bottleneck(self, x: Feature, name: str, hidden: int, *, adds: bool) -> Feature:
-        """Add two 3 x 3 convolutions, and their input to the result."""
-        y = self.unit(self.unit(x, f"{name}/cv1", hidden, 3), f"{name}/cv2", x.channels, 3)
+    def first(self, name: str, channels: int, *, old: bool, sliced: bool) -> Feature:
+        """Add the convolution that halves the image, of 3 x 3, 6 x 6 or on every other pixel."""
+        if sliced:
+            x = self.every_other(self.input, f"{name}/pixels")
+            y = self.conv(x, name, channels, 3, activation=None)
+        elif old:
+            y = self.conv(self.input, name, channels, 6, stride=2, pad=2, activation=None)
+        else:
+            y = self.conv(self.input, name, channels, 3, stride=2, activation=None)
+        return self.silu(y, f"{name}/act")
+
+    def light_down(self, x: Feature, name: str, channels: int) -> Feature:
+        """Add a pointwise convolution and a depthwise one that halves the image."""
+        y = self.unit(x, f"{name}/cv1", channels)
+        return self.conv(y, f"{name}/cv2", channels, 3, stride=2, groups=channels, activation=None)
+
+    def bottleneck(
+        self, x: Feature, name: str, hidden: int, *, adds: bool, kernel: int = 3
+    ) -> Feature:
+        """Add two convolutions, the second of 3 x 3, and their input to the result."""
+        y = self.unit(self.unit(x, f"{name}/cv1", hidden, kernel), f"{name}/cv2", x.channels, 3)
         return self.add(x, y, f"{name}/add", relu=False) if adds else y
 
     def stages(
@@ -73,21 +151,53 @@ class _Yolo(NetworkBuilder):
             parts.append(block(parts[-1], f"{name}/m{index}"))
         return self.unit(self.concat(parts, f"{name}/join"), f"{name}/cv2", channels)
 
-    def pyramid(self, x: Feature, name: str) -> Feature:
-        """Add three poolings of 5 x 5 in a row, joined."""
+    def pyramid(self, x: Feature, name: str, *, old: bool) -> Feature:
+        """Add three poolings, joined: of 5 x 5 in a row, or of 5, 9 and 13 pixels side by side."""
         parts = [self.unit(x, f"{name}/cv1", x.channels // 2)]
         for index in range(3):
-            parts.append(self.pool(parts[-1], f"{name}/pool{index}", 5, 1, pad=2))
+            source, size = (parts[0], 5 + 4 * index) if old else (parts[-1], 5)
+            parts.append(self.pool(source, f"{name}/pool{index}", size, 1, pad=size // 2))
         return self.unit(self.concat(parts, f"{name}/join"), f"{name}/cv2", x.channels)
 
-    def three(self, x: Feature, name: str, *, adds: bool) -> Feature:
-        """Add YOLO11's inner block: two bottlenecks beside a pointwise convolution."""
-        half = x.channels // 2
+    def beside(
+        self, x: Feature, name: str, channels: int, count: int, *, adds: bool, kernel: int
+    ) -> Feature:
+        """Add bottlenecks in a row beside a pointwise convolution."""
+        half = channels // 2
         y = self.unit(x, f"{name}/cv1", half)
-        for index in range(2):
-            y = self.bottleneck(y, f"{name}/m{index}", half, adds=adds)
+        for index in range(count):
+            y = self.bottleneck(y, f"{name}/m{index}", half, adds=adds, kernel=kernel)
         joined = self.concat([y, self.unit(x, f"{name}/cv2", half)], f"{name}/join")
-        return self.unit(joined, f"{name}/cv3", x.channels)
+        return self.unit(joined, f"{name}/cv3", channels)
+
+    def separable(self, x: Feature, name: str, kernel: int) -> Feature:
+        """Add depthwise and pointwise convolutions in turn, and their input to the result."""
+        y = self.unit(x, f"{name}/dw1", x.channels, 3, groups=x.channels)
+        y = self.unit(y, f"{name}/pw1", 2 * x.channels)
+        y = self.unit(y, f"{name}/dw2", y.channels, kernel, groups=y.channels)
+        y = self.unit(y, f"{name}/pw2", x.channels)
+        y = self.unit(y, f"{name}/dw3", x.channels, 3, groups=x.channels)
+        return self.add(x, y, f"{name}/add", relu=False)
+
+    def stage(
+        self, x: Feature, name: str, channels: int, count: int, kind: str, *,
+        adds: bool, share: float = 0.5,
+    ) -> Feature:  # fmt: skip
+        """Add blocks of a kind (:class:`Size`). ``share``: channels of a block."""
+        if kind == "s":
+            return self.beside(x, name, channels, count, adds=adds, kernel=1)
+        inner = int(channels * share)
+
+        def block(y: Feature, place: str) -> Feature:
+            if kind == "f":
+                return self.bottleneck(y, place, inner, adds=adds)
+            if kind == "h":
+                return self.bottleneck(y, place, inner // 2, adds=True)
+            if kind == "t":
+                return self.beside(y, place, inner, 2, adds=True, kernel=3)
+            return self.separable(y, place, 7 if kind == "w" else 3)
+
+        return self.stages(x, name, channels, inner, [block] * count)
 
     def attention(self, x: Feature, name: str) -> Feature:
         """Add self-attention over the pixels, with a depthwise convolution for positions."""
@@ -145,56 +255,88 @@ class _Yolo(NetworkBuilder):
         score = self.activate(self.concat(scores, "classes", axis=2), "scores", "Sigmoid")
         return self.build(self.concat([box, score], "result"))
 
+    def attend(self, x: Feature, name: str, count: int) -> Feature:
+        """Add attention to half of the channels."""
+        half = x.channels // 2
+        parts = self.split(self.unit(x, f"{name}/cv1", x.channels), f"{name}/split", (half, half))
+        for index in range(count):
+            parts[1] = self.attention(parts[1], f"{name}/m{index}")
+        return self.unit(self.concat(parts, f"{name}/join"), f"{name}/cv2", x.channels)
 
-def build_yolo(name: str, pixels: int = 640) -> bytes:
-    """Return ``yolov8`` or ``yolo11`` and its size, n, s, m, l or x, for square images."""
-    new, size = name.startswith("yolo11"), name[-1]
-    scale = (YOLO11 if new else YOLOV8)[size]
-    net = _Yolo(name, 3, pixels, pixels)
-    deep = size in "mlx"
+    def detect_decoupled(self, features: Sequence[Feature], channels: int) -> bytes:
+        """Add YOLOX's heads and return the model: box, object and classes of every pixel."""
+        found = []
+        for index, x in enumerate(features):
+            name = f"detect{index}"
+            x = self.unit(x, f"{name}/stem", channels)
+            parts = []
+            for key, kept in (
+                ("box", ((4, ""), (1, "Sigmoid"))),
+                ("class", ((CLASSES, "Sigmoid"),)),
+            ):
+                y = x
+                for number in range(2):
+                    y = self.unit(y, f"{name}/{key}{number}", channels, 3)
+                for count, activation in kept:
+                    part = f"{name}/{key}/out{count}"
+                    z = self.conv(y, part, count, 1, activation=None)
+                    parts.append(self.activate(z, f"{part}/act", activation) if activation else z)
+            y = self.concat(parts, f"{name}/join")
+            found.append(self.reshape(y, f"{name}/rows", (5 + CLASSES, y.shape[1] * y.shape[2])))
+        return self.build(self.concat(found, "result", axis=2))
+
+
+def build_yolo(name: str, pixels: int = 0) -> bytes:
+    """Return the network of a size for square images, by default those of its accuracy."""
+    family, size = family_of(name).title, SIZES[name]
+    x_like, ten, eleven = (family == title for title in ("YOLOX", "YOLOv10", "YOLO11"))
+    old = x_like or family == "YOLOv5u"
+    net = _Yolo(name, pixels or size.pixels, thin=name == "yolox_nano")
 
     def wide(channels: int) -> int:
-        return -(-int(min(channels, scale.most) * scale.width) // 8) * 8
+        return -(-int(min(channels, size.most) * size.width) // 8) * 8
 
-    def stage(
-        x: Feature, name: str, channels: int, count: int, *, adds: bool = True,
-        share: float = 0.5, inner_three: bool = False,
-    ) -> Feature:  # fmt: skip
-        count = max(1, round(count * scale.depth))
-        inner = int(wide(channels) * share)
+    def many(count: int) -> int:
+        return max(1, round(count * size.depth))
 
-        def block(y: Feature, place: str) -> Feature:
-            if not new:
-                return net.bottleneck(y, place, inner, adds=adds)
-            if inner_three or deep:
-                return net.three(y, place, adds=True)
-            return net.bottleneck(y, place, inner // 2, adds=True)
+    def down(x: Feature, name: str, channels: int) -> Feature:
+        if ten and channels > 256:
+            return net.light_down(x, name, wide(channels))
+        return net.unit(x, name, wide(channels), 3, 2)
 
-        return net.stages(x, name, wide(channels), inner, [block] * count)
+    counts = [many(count) for count in family_of(name).counts]
+    outs = (256, 512, 512, 1024) if eleven else (128, 256, 512, 1024)
+    x = net.first("b0", wide(64), old=old, sliced=x_like)
+    levels = []
+    for level, (kind, count, channels) in enumerate(zip(size.blocks, counts, outs, strict=False)):
+        place, last = f"b{2 * level + 2}", level == 3
+        x = down(x, f"b{2 * level + 1}", 128 << level)
+        if last and x_like:
+            x = net.pyramid(x, "b9", old=True)
+        x = net.stage(
+            x, place, wide(channels), count, kind,
+            adds=not (last and x_like), share=0.25 if eleven and level < 2 else 0.5,
+        )  # fmt: skip
+        levels.append(x)
+    _, p3, p4, p5 = levels
+    if not x_like:
+        p5 = net.pyramid(p5, "b9", old=False)
+    if ten or eleven:
+        p5 = net.attend(p5, "b10", many(2) if eleven else 1)
 
-    few, share = (2, 0.25) if new else (3, 0.5)
-    x = net.unit(net.input, "b0", wide(64), 3, 2)
-    x = net.unit(x, "b1", wide(128), 3, 2)
-    x = stage(x, "b2", 256 if new else 128, few, share=share)
-    x = net.unit(x, "b3", wide(256), 3, 2)
-    p3 = stage(x, "b4", 512 if new else 256, 2 if new else 6, share=share)
-    x = net.unit(p3, "b5", wide(512), 3, 2)
-    p4 = stage(x, "b6", 512, 2 if new else 6, inner_three=True)
-    x = net.unit(p4, "b7", wide(1024), 3, 2)
-    x = stage(x, "b8", 1024, few, inner_three=True)
-    p5 = net.pyramid(x, "b9")
-    if new:
-        half = p5.channels // 2
-        parts = net.split(net.unit(p5, "b10/cv1", 2 * half), "b10/split", (half, half))
-        for index in range(max(1, round(2 * scale.depth))):
-            parts[1] = net.attention(parts[1], f"b10/m{index}")
-        p5 = net.unit(net.concat(parts, "b10/join"), "b10/cv2", p5.channels)
-    x = net.concat([net.enlarge(p5, "h0/up"), p4], "h0")
-    middle = stage(x, "h1", 512, few, adds=False)
-    x = net.concat([net.enlarge(middle, "h2/up"), p3], "h2")
-    small = stage(x, "h3", 256, few, adds=False)
-    x = net.concat([net.unit(small, "h4/down", wide(256), 3, 2), middle], "h4")
-    medium = stage(x, "h5", 512, few, adds=False)
-    x = net.concat([net.unit(medium, "h6/down", wide(512), 3, 2), p5], "h6")
-    large = stage(x, "h7", 1024, few, adds=False, inner_three=True)
-    return net.detect([small, medium, large], light=new)
+    def join(left: Feature, right: Feature, name: str, channels: int, place: int) -> Feature:
+        x = net.concat([left, right], f"h{2 * place}")
+        kind = size.blocks[4 + place]
+        return net.stage(x, f"h{2 * place + 1}", wide(channels), counts[0], kind, adds=False)
+
+    if old:
+        p5 = net.unit(p5, "h0/side", wide(512))
+    middle = join(net.enlarge(p5, "h0/up"), p4, "h0", 512, 0)
+    if old:
+        middle = net.unit(middle, "h2/side", wide(256))
+    small = join(net.enlarge(middle, "h2/up"), p3, "h2", 256, 1)
+    medium = join(down(small, "h4/down", 256), middle, "h4", 512, 2)
+    large = join(down(medium, "h6/down", 512), p5, "h6", 1024, 3)
+    if x_like:
+        return net.detect_decoupled([small, medium, large], wide(256))
+    return net.detect([small, medium, large], light=ten or eleven)
