@@ -243,7 +243,8 @@ class _Search:
         width = groups + len(self._problem.domains)
         rows = np.full((len(known.objectives), width), -1) if known.rows is None else known.rows
         added = 0
-        for vector, row in zip(known.objectives, rows, strict=True):
+        # Kernels are compiled for arrays without gaps.
+        for vector, row in zip(np.ascontiguousarray(known.objectives), rows, strict=True):
             tree = self._archive.tree
             if is_fathomed(tree, tree.objectives, vector):
                 continue

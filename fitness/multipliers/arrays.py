@@ -133,7 +133,7 @@ class BoxArrayTables:
                 self._problem.frame_ps(u),
                 _drawn_mw(self._problem, u),
                 points,
-                self._problem.allowed[:, u],
+                np.ascontiguousarray(self._problem.allowed[:, u]),
                 begins,
                 OWNER_STEP * self._owner,
                 int(self.class_start[first]),

@@ -122,7 +122,7 @@ class Simulation:
             self.powers.append(int(unit.dynamic_mw[at]))
         self._facts = facts = _facts_of(problem, frames, compiled)
         self._work = make_work(facts)
-        self._next, begin, self._leaves_with, moving = (
+        self._next, begin, leaves, moving = (
             kernel if compiled else interpreted(kernel)
             for kernel in (next_instant, begin_frames, leaves_with, moving_ps)
         )
@@ -133,6 +133,7 @@ class Simulation:
         self._moving = [int(moving(facts, self._work, g)) for g in range(problem.group_count)]
         rows = (facts.network_of, facts.repeat_of + 1, facts.group_of)
         self._instances = list(zip(*(row.tolist() for row in rows), strict=True))
+        self._leaves_with = [int(leaves(facts, self._work, i)) for i in range(facts.instances)]
         everything = tuple(range(len(problem.networks)))
         self.streams = (everything,) if facts.streams == 1 else tuple((n,) for n in everything)
         self.now = self.rounds = self.executions = 0
@@ -267,7 +268,7 @@ class Simulation:
         unit = self.unit_of[self._instances[i][2]]
         for k in range(facts.input_start[i], facts.input_start[i + 1]):
             source, edge = facts.input[k], int(facts.input_edge[k])
-            left = int(self._leaves_with(facts, self._work, source))
+            left = self._leaves_with[source]
             if edge >= 0 and status[left] == ENDED:
                 other = self.unit_of[self._instances[source][2]]
                 at = (edge * facts.units + other) * facts.units + unit
