@@ -6,13 +6,13 @@ error or a warning, a claim that enumeration refutes, or a corner that the check
 to the search.
 
 With ``--applications``, tasks beside networks with variants and batches are drawn instead. Each
-combination of variants is explored and proved, and the fronts are joined as ``dse explore`` does. A
-front that is proved complete must be the one of all design points, and a joined front that of all
-design points of all combinations, with accuracies as objectives.
+combination of variants is explored and proved, or proved to add nothing, and the fronts are joined
+as ``dse explore`` does. A front that is proved complete must be the one of all design points, and a
+joined front that of all design points of all combinations, with accuracies as objectives.
 
 Usage: ``python -m benchmarks.random_problems [--applications] [--count N] [--first N] [--seed S]
 [--jobs N]``. The exit status is 1 on any deviation. ``--first`` begins at a later problem of the
-seed.
+seed. Every 50 problems stderr has a line.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
 from multiprocessing import get_context
+from pathlib import Path
 
 import numpy as np
 
@@ -41,14 +42,15 @@ from benchmarks.problems.enumerated.frames import enumerated
 from benchmarks.problems.enumerated.models import enumerated_model
 from benchmarks.problems.enumerated.rates import enumerated_rates
 from benchmarks.problems.enumerated.space import Enumerated, front_of, holds_a_point, is_within
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.api.joined import explore_combinations
+from paretosoc.dse.api.pipeline import Explored
 from paretosoc.dse.certificate.boxes.prove import bound_front
 from paretosoc.dse.certificate.certify import Limits, prove
 from paretosoc.dse.certificate.preconditions import Goal, Provable, provable
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.verify.bounds import wrong_bounds
 from paretosoc.dse.errors import InfeasibleError
-from paretosoc.dse.tools.choose.joined import CombinationFront
-from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus
@@ -67,11 +69,11 @@ NODES = (1, 40, 3_000_000)
 MOST_BOXES, MOST_MEMBERS = 3, 4
 CLAIMS = (
     *("complete", "in part", "ended", "bounds", "no bounds", "nothing to prove"),
-    *("infeasible", "joined complete", "joined in part"),
+    *("infeasible", "infeasible, proved", "not better", "joined complete", "joined in part"),
 )
 SEEDS = 1_000_000
 """Numbers of problems of one seed."""
-AT_ONCE = 20
+AT_ONCE, EACH_LINE = 20, 50
 
 
 @dataclass(frozen=True)
@@ -143,33 +145,50 @@ def judge_application(number: int, seed: int = 0) -> Judged:
 def _joined_claims(application: Application) -> Iterator[str]:
     """Yield how far the front of each combination, and then the joined one, is proved, once
     enumeration confirms it."""
-    fronts: list[CombinationFront] = []
-    every: list[np.ndarray] = []
-    for each, problem, found in zip(
-        application.combined, application.problems, application.found, strict=True
-    ):
-        every.append(_with_accuracies(found.feasible, each.accuracies))
-        try:
-            front = dse.certify(dse.explore(problem, max_evaluations=1000, jobs=1), jobs=1).numeric
-        except InfeasibleError:
-            if len(found.feasible):
-                raise
-            yield "infeasible"
-            continue
-        fronts.append(CombinationFront(each.names, each.accuracies, str(len(fronts)), front))
-        yield _compared(front.objective_array, found.feasible, complete=front.is_complete)
-    if not fronts:
+    combined, enumerated_spaces = application.combined, application.found
+    problems = list(zip(combined, application.problems, strict=True))
+    try:
+        with temporary_folder() as folder:
+            result, _ = explore_combinations(
+                problems, folder / "joined", _explored, time_limit_s=None, overwrite=False,
+                command=(), jobs=1,
+            )  # fmt: skip
+    except InfeasibleError:
+        if any(len(found.feasible) for found in enumerated_spaces):
+            raise
+        yield "infeasible"
         return
-    result = JoinedResult("", (), (), tuple(fronts))
-    members = [
-        _with_accuracies(own.objective_array[[one.member]], one.accuracies)
-        for one in result.joined.members
-        if (own := fronts[int(one.run)].front) is not None
-    ]
-    values, points = np.concatenate(members), np.concatenate(every)
+    fronts = {one.run: one.front for one in result.combinations if one.front is not None}
+    for one, found in zip(result.combinations, enumerated_spaces, strict=True):
+        if one.front is not None:
+            complete = one.front.is_complete
+            yield _compared(one.front.objective_array, found.feasible, complete=complete)
+        elif one.closed is not None and not one.closed.is_infeasible:
+            yield "not better"
+        elif len(found.feasible):
+            raise AssertionError(f"{one.label}: {one.reason}")
+        else:
+            yield "infeasible" if one.closed is None else "infeasible, proved"
+    values = np.concatenate(
+        [
+            _with_accuracies(fronts[one.run].objective_array[[one.member]], one.accuracies)
+            for one in result.joined.members
+        ]
+    )
+    points = np.concatenate(
+        [
+            _with_accuracies(found.feasible, each.accuracies)
+            for each, found in zip(combined, enumerated_spaces, strict=True)
+        ]
+    )
     if result.proved_ppm is not None and not is_within(values, points, result.proved_ppm):
         raise AssertionError(f"the joined front is not within {result.proved_ppm} ppm")
     yield f"joined {_compared(values, points, complete=result.joined.is_complete)}"
+
+
+def _explored(_label: str, problem: dse.Problem, _folder: Path, _limit: float | None) -> Explored:
+    front = dse.certify(dse.explore(problem, max_evaluations=1000, jobs=1), jobs=1)
+    return Explored(front, interrupted=False, not_certified=None, not_proved=None)
 
 
 def _with_accuracies(objectives: np.ndarray, accuracies: Mapping[str, float]) -> np.ndarray:
@@ -335,7 +354,7 @@ def show(judged: Iterable[Judged]) -> int:
     features: Counter[str] = Counter()
     seconds: defaultdict[str, float] = defaultdict(float)
     deviations = 0
-    for one in judged:
+    for place, one in enumerate(judged, 1):
         models[one.model] += 1
         features.update(one.features)
         said.update((one.model, claim) for claim in one.said)
@@ -344,6 +363,10 @@ def show(judged: Iterable[Judged]) -> int:
             deviations += 1
             print(f"problem {one.number}: {one.model}, {', '.join(one.features)}", flush=True)
             print(one.deviation, flush=True)
+        if place % EACH_LINE == 0:
+            cpu_s = sum(seconds.values())
+            text = f"{place} problems, {deviations} deviations, {cpu_s:.0f} CPU seconds"
+            print(text, file=sys.stderr, flush=True)
     columns = tuple(claim for claim in CLAIMS if any(claim == found for _, found in said))
     print("model: problems; " + ", ".join(columns) + "; CPU seconds")
     for model, number in sorted(models.items()):

@@ -23,7 +23,8 @@ class Result(Protocol):
     A package registers such a class under the entry point ``paretosoc.results``. The name of the
     entry is that of the file in the folder, ``NAME.json``. The class also has ``words``, a
     description of the results, and ``verify(folder, ignore_hashes=, verify_front=)``, which yields
-    checks. ``verify_front(folder)`` yields those of a front in a folder below, if it has any.
+    checks. ``verify_front(folder)`` yields those of a front in a folder below, if it has any, or
+    with ``closed=True`` of the proof that there is none.
     """
 
     def __len__(self) -> int:

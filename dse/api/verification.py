@@ -97,13 +97,14 @@ def verify(
     form = Choice(Checker).read(checker, "checker")
     path = path_of(folder)
 
-    def of_front(one: Path) -> Iterator[Check]:
+    def of_front(one: Path, *, closed: bool = False) -> Iterator[Check]:
         return verify_front(
             one,
             ignore_hashes=ignore_hashes,
             checker=form,
             solver_seconds=solver_seconds,
             then=partial(_measures, one, ignore_hashes=ignore_hashes),
+            closed=closed,
         )
 
     kind = other_kind(path)

@@ -254,17 +254,41 @@ def prove(
 def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> CertifiedFront:
     """Return the front with the members that a search has found, and its unchecked tree."""
     problem = front.problem
-    names = tuple(problem.objective_names[column] for column in columns)
     front = with_rows(front, result.rows)
-    values = front.objective_array
-    best = non_dominated(values[:, list(columns)]).tolist()
+    values = front.objective_array[:, list(columns)]
+    best = non_dominated(values).tolist()
+    files = _unchecked(problem, columns, values[best], result, result.epsilon_ppm)
+    certificate = files.certificate
+    claim = CertificateSummary(
+        status=certificate.status,
+        objectives=certificate.objectives,
+        members=tuple(best),
+        epsilon_ppm=certificate.epsilon_ppm,
+        space=describe_space(problem),
+        lemmas=certificate.lemmas,
+        nodes=certificate.nodes,
+        solvers=(),
+        seconds=certificate.search_seconds,
+        likely_s=None if result.complete else likely_seconds(problem, result),
+    )
+    return CertifiedFront(front, claim, files)
+
+
+def _unchecked(
+    problem: Problem,
+    columns: Sequence[int],
+    members: IntArray,
+    result: ExactResult,
+    epsilon_ppm: int | None,
+) -> ProofArtifacts:
+    """Return the tree of a search, with a certificate that has a gap until it is checked."""
     tree = result.tree
     certificate = Certificate(
         status=CertificateStatus.GAP,
         problem_sha256=problem_sha256(problem),
-        objectives=names,
-        members=tuple(tuple(values[index, list(columns)].tolist()) for index in best),
-        epsilon_ppm=result.epsilon_ppm,
+        objectives=tuple(problem.objective_names[column] for column in columns),
+        members=tuple(map(tuple, members.tolist())),
+        epsilon_ppm=epsilon_ppm,
         rates_mw=result.rates_mw,
         prices=result.prices,
         tree_sha256=sha256_of(tree_bytes(tree)),
@@ -275,19 +299,46 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
         cover_seconds=None,
         solvers=(),
     )
-    claim = CertificateSummary(
-        status=certificate.status,
-        objectives=names,
-        members=tuple(best),
-        epsilon_ppm=certificate.epsilon_ppm,
-        space=describe_space(problem),
-        lemmas=certificate.lemmas,
-        nodes=certificate.nodes,
-        solvers=(),
-        seconds=certificate.search_seconds,
-        likely_s=None if result.complete else likely_seconds(problem, result),
+    return ProofArtifacts(certificate, tree, None)
+
+
+def prove_closed(
+    problem: Problem,
+    columns: Sequence[int],
+    points: IntArray,
+    *,
+    limits: Limits,
+    jobs: int | None = None,
+) -> ProofArtifacts | None:
+    """Prove that no feasible design point is better than all of these points [n, objectives], in
+    these objectives (positions). Return None if one is, or if the limits end the search.
+
+    Raises:
+        ResultError: as :func:`prove`.
+    """
+    check_magnitudes(problem)
+    is_refuted = False
+
+    def look(progress: SearchProgress) -> None:
+        nonlocal is_refuted
+        is_refuted |= bool((progress.rows[:, 0] >= 0).any())
+
+    points = points[non_dominated(points)]
+    result = find_front(
+        problem,
+        objectives=columns,
+        known=Incumbents(points),
+        max_nodes=limits.most_nodes,
+        until=limits.until.share(SEARCH_SHARE),
+        jobs=jobs,
+        on_progress=look,
+        interrupted=lambda: is_refuted,
     )
-    return CertifiedFront(front, claim, ProofArtifacts(certificate, tree, None))
+    if not result.complete or result.found:
+        return None
+    return _checked(
+        problem, _unchecked(problem, columns, points, result, 0), columns, jobs, limits.until
+    )
 
 
 def with_rows(front: Front, rows: IntArray) -> Front:

@@ -161,24 +161,35 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
             read, does not follow its schema, was changed, or does not belong to the other. It names
             the file and the JSON path.
     """
-    problem_path, front_path = folder / PROBLEM_FILE, folder / FRONT_FILE
+    front_path = folder / FRONT_FILE
     require_result_folder(folder)
     if (kind := other_kind(folder)) is not None:
         hint = "show, report, plot, trace and verify take these"
         if below := min(folder.glob(f"*/{FRONT_FILE}"), default=None):
             hint = f"use the folder of one front, such as {below.parent}"
         raise ResultError(f"{folder}: a front is required, got {kind.words}; {hint}")
-    problem_data, front_data = _read(problem_path), _read(front_path)
-    try:
-        problem = problem_from_bytes(problem_data)
-    except ResultError as error:
-        raise ResultError(f"{problem_path}: {error}") from None
-    if check_hashes and problem_bytes(problem) != problem_data:
-        raise ResultError(f"{problem_path}: $: was laid out anew after it was written")
+    problem, front_data = read_problem(folder, check_hashes=check_hashes), _read(front_path)
     try:
         return front_from_document(parse(front_data), problem, check_hashes=check_hashes)
     except ResultError as error:
         raise ResultError(f"{front_path}: {error}") from None
+
+
+def read_problem(folder: Path, *, check_hashes: bool = True) -> Problem:
+    """Return the problem in a result folder.
+
+    Raises:
+        ResultError: as :func:`read_results`.
+    """
+    path = folder / PROBLEM_FILE
+    data = _read(path)
+    try:
+        problem = problem_from_bytes(data)
+    except ResultError as error:
+        raise ResultError(f"{path}: {error}") from None
+    if check_hashes and problem_bytes(problem) != data:
+        raise ResultError(f"{path}: $: was laid out anew after it was written")
+    return problem
 
 
 def other_kind(folder: Path) -> Any:

@@ -101,9 +101,10 @@ class Certificate:
     objectives: Annotated[tuple[str, ...], Items(1)]
     """The objectives that count, as named in front.json. One: its best member is certified. All:
     the front is complete."""
-    members: Annotated[tuple[tuple[Int64, ...], ...], Items(1)]
+    members: tuple[tuple[Int64, ...], ...]
     """Values of the members that the claim is about, in the order of front.json. If objectives of a
-    user's own are replaced: of the design points of the front of the objectives named."""
+    user's own are replaced: of the design points of the front of the objectives named. Beside no
+    front.json: of design points of other combinations of variants; none: nothing is feasible."""
     epsilon_ppm: Count | None
     """Millionths by which a member may be above a design point in an objective; 0: by nothing;
     null: nothing is known."""

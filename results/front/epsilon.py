@@ -150,17 +150,19 @@ class _Corners:
         ]
 
 
-def open_corners(members: Sequence[Sequence[int]], most: int | None = None) -> list[Corner]:
+def open_corners(
+    members: Sequence[Sequence[int]] | IntArray, most: int | None = None
+) -> list[Corner]:
     """Return the corners of the region that no member covers. A point is below none of the members'
     values in every objective if and only if it is below all values of some corner. None is no
-    limit.
+    limit, which is the only corner of an array [0, objectives] of no members.
 
     Args:
         most: if there are more corners, return at most a third as many: those of some members,
             which cover less. These members are far from each other: the next one is the member that
             the earlier ones reach only within the largest epsilon.
     """
-    rows = np.array(sorted(set(map(tuple, members))), dtype=np.int64)
+    rows = np.unique(np.asarray(members, dtype=np.int64), axis=0)
     corners = _Corners(rows)
     try:
         for index in range(len(rows)):
@@ -171,6 +173,15 @@ def open_corners(members: Sequence[Sequence[int]], most: int | None = None) -> l
             for index in _far_from_each_other(rows):
                 corners.add(index, most // 3 if most is not None else None)
     return corners.corners()
+
+
+def closed_region(members: IntArray, most: int) -> tuple[Corner, ...]:
+    """Return the corners of the region that no member [members, objectives] reaches. ``most``: see
+    :func:`open_corners`."""
+    return tuple(
+        tuple(None if v is None else v - 1 for v in corner)
+        for corner in open_corners(members, most)
+    )
 
 
 def least_points(region: Sequence[Corner], most: int | None = None) -> list[tuple[int, ...]]:

@@ -63,7 +63,7 @@ def certified_points(certificate: Certificate) -> IntArray:
     """Return [n, objectives]: every design point is at or above one of them in all objectives."""
     epsilon = certificate.epsilon_ppm or 0
     rows = [[least_within(value, epsilon) for value in row] for row in certificate.members]
-    return np.array(rows, dtype=np.int64)
+    return np.array(rows, dtype=np.int64).reshape(len(rows), len(certificate.objectives))
 
 
 def shown_region(problem: Problem, proof: BoundProof) -> tuple[Corner, ...]:

@@ -3,7 +3,7 @@ of every combination of variants."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 from typing import Any
@@ -17,8 +17,10 @@ from paretosoc.dse.workload.variants import Combination, combinations
 from paretosoc.dse.workload.workload_file import workload_of_document
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
-MAX_DESIGNS = 300
+MAX_DESIGNS = {"frame": 300, "rates": 300, "free": 40}
+"""Of a combination. A free run takes a tenth of a second, and the proof simulates all of them."""
 NETWORKS = ("squeezenet", "mobilenet_v2", "alexnet")
 BOARDS = {
     "jetson-orin-nano-8gb": ("cpu", "gpu"),
@@ -62,24 +64,18 @@ def enumerated_application(seed: int) -> Application | None:
         del options["fixed"][str(rng.choice(list(options["fixed"])))]
     combined = tuple(combinations(workload, Options()))
 
-    def problems() -> tuple[dse.Problem, ...]:
-        return tuple(
-            dse.Problem(workload, chip, variants=each.names or None, **options) for each in combined
-        )
+    def problem_of(each: Combination) -> dse.Problem:
+        return dse.Problem(workload, chip, variants=each.names or None, **options)
 
-    drawn = problems()
-    for problem in drawn:
-        space = problem.numeric
+    drawn: list[dse.Problem] = []
+    for each in combined:
+        drawn.append(problem_of(each))
+        space = drawn[-1].numeric
         counts = [int(row.sum()) for row in (*space.allowed, *(d.allowed for d in space.domains))]
-        if prod(counts) > MAX_DESIGNS:
+        if prod(counts) > MAX_DESIGNS[model]:
             return None
     if rng.integers(3) == 0:
-        first = dse.Problem(
-            workload,
-            chip,
-            variants=combined[0].names or None,
-            **options | {"objectives": ["power"]},
-        ).numeric
+        first = replace(drawn[0].numeric, objectives=(Objective(ObjectiveKind.POWER),))
         power = make_outcomes(first)(all_designs(first)).objectives[:, 0]
         cap = (
             np.quantile(power[power < power.max()], rng.random())
@@ -87,8 +83,8 @@ def enumerated_application(seed: int) -> Application | None:
             else power[0]
         )
         options["power_cap_w"] = Fraction(1 + int(cap) // 1000, 1000)
-        drawn = problems()
-    return Application(combined, drawn, tuple(_enumerated(problem) for problem in drawn))
+        drawn = [problem_of(each) for each in combined]
+    return Application(combined, tuple(drawn), tuple(map(_enumerated, drawn)))
 
 
 def _enumerated(problem: dse.Problem) -> Enumerated:

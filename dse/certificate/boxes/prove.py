@@ -8,15 +8,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.common.units import PPM
-from paretosoc.dse.certificate.boxes.search import BoxResult, BoxSearch
+from paretosoc.dse.certificate.boxes.search import MAX_CORNERS, BoxResult, BoxSearch
 from paretosoc.fitness.check.boxes.check import CheckedBounds, bounded_columns
 from paretosoc.fitness.check.boxes.frame_time import frame_time
 from paretosoc.fitness.multipliers.structure import longest_networks
 from paretosoc.results.front.bounds import BoundProof, Corner
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.epsilon import least_within, open_corners, region_reaches
+from paretosoc.results.front.epsilon import (
+    closed_region,
+    least_within,
+    open_corners,
+    region_reaches,
+)
 from paretosoc.results.front.front import BoundSummary, Front
 from paretosoc.results.front.own_view import shown_objectives, shown_region
 from paretosoc.results.io.canonical_json import INT64_MAX
@@ -113,7 +119,20 @@ def _checked(
     found = search.result()
     if not np.isfinite(found.epsilon):
         return None
-    proof = BoundProof(
+    proof = _without_region(problem, names, search, found)
+    checked = CheckedBounds(problem, proof)
+    accepted = [_accepted(checked, corner, found.epsilon) for corner in found.corners]
+    corners = [corner for corner, _ in accepted if corner is not None]
+    if len(corners) < len(accepted):
+        return None
+    refused = sum(margin in WIDER_PPM for _, margin in accepted)
+    return found, proof, checked, corners, refused
+
+
+def _without_region(
+    problem: Problem, names: tuple[str, ...], search: BoxSearch, found: BoxResult
+) -> BoundProof:
+    return BoundProof(
         problem_sha256=problem_sha256(problem),
         objectives=names,
         region=(),
@@ -125,17 +144,41 @@ def _checked(
         tree=found.tree,
         seconds=0.0,
     )
-    checked = CheckedBounds(problem, proof)
-    accepted = [_accepted(checked, corner, found.epsilon) for corner in found.corners]
-    corners = [corner for corner, _ in accepted if corner is not None]
-    if len(corners) < len(accepted):
+
+
+def bound_closed(
+    problem: Problem,
+    columns: Sequence[int],
+    points: IntArray,
+    *,
+    until: Deadline = NEVER,
+) -> BoundProof | None:
+    """Return bounds that leave no feasible design point better than all of these points [n,
+    objectives] in these objectives (positions), or None if none are found.
+
+    Raises:
+        ResultError: as :func:`bound_front`.
+    """
+    began = time.monotonic()
+    names = tuple(problem.objective_names[column] for column in columns)
+    bounded_columns(problem, names)
+    search = _best_start(problem, columns, points, until)
+    search.run(max_boxes=MIN_BOXES, interrupted=lambda: search.is_left_open)
+    found = search.result()
+    if found.epsilon > 0.0:
         return None
-    refused = sum(margin in WIDER_PPM for _, margin in accepted)
-    return found, proof, checked, corners, refused
+    proof = _without_region(problem, names, search, found)
+    checked, region = CheckedBounds(problem, proof), closed_region(points, MAX_CORNERS)
+    if not all(map(checked.is_empty, region)):
+        return None
+    return replace(proof, region=region, seconds=round(time.monotonic() - began, 3))
 
 
 def _best_start(
-    problem: Problem, columns: Sequence[int], members: Sequence[Sequence[int]], until: Deadline
+    problem: Problem,
+    columns: Sequence[int],
+    members: Sequence[Sequence[int]] | IntArray,
+    until: Deadline,
 ) -> BoxSearch:
     """Return the start that bounds the whole space better.
 

@@ -9,7 +9,7 @@ from itertools import count
 
 import numpy as np
 
-from paretosoc.common.arrays import FloatArray
+from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.corners import MAX_EPSILON, Corners, Lines
 from paretosoc.dse.certificate.boxes.weights import WeightFinder
@@ -93,7 +93,7 @@ class BoxSearch:
         self,
         problem: Problem,
         columns: Sequence[int],
-        members: Sequence[Sequence[int]],
+        members: Sequence[Sequence[int]] | IntArray,
         apart: Sequence[int] = (),
         until: Deadline = NEVER,
     ) -> None:
@@ -133,6 +133,11 @@ class BoxSearch:
         self._seed()
         self._push(self._root)
         self._final = 0.0
+
+    @property
+    def is_left_open(self) -> bool:
+        """Return whether a box that cannot be divided leaves a corner open."""
+        return self._final > 0.0
 
     @property
     def epsilon(self) -> float:

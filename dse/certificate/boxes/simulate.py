@@ -19,7 +19,7 @@ from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.bounds import MAX_SIMULATED, BoundProof, Simulated
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.epsilon import open_corners
+from paretosoc.results.front.epsilon import closed_region
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
@@ -60,12 +60,32 @@ def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, Bounde
     values = feasible[1][best]
     if {*map(tuple, values.tolist())} != {*map(tuple, front.objective_array.tolist())}:
         front = replace(front, members=make_members(problem, feasible[0][best], values))
-    corners = open_corners(values.tolist(), most=MAX_CORNERS)
-    region = tuple(tuple(None if v is None else v - 1 for v in corner) for corner in corners)
+    checked, proof = _simulated(problem, values, compiled=compiled)
+    if checked.simulated != len(rows) or not all(map(checked.is_empty, proof.region)):
+        raise InternalError("the check of a simulated space finds other design points")
+    proof = replace(proof, seconds=round(time.monotonic() - began, 3))
+    claim = bound_summary(front, proof, 1, len(rows))
+    return None if claim is None else (front, BoundedFront(claim, proof))
+
+
+def simulate_closed(problem: Problem, points: IntArray) -> BoundProof | None:
+    """Return a proof that no feasible design point is better than all of these points [n,
+    objectives], or None if one is, or if there are too many design points."""
+    if _all_rows(problem) is None:
+        return None
+    checked, proof = _simulated(problem, points, compiled=fits_int64(problem))
+    return proof if all(map(checked.is_empty, proof.region)) else None
+
+
+def _simulated(
+    problem: Problem, members: IntArray, *, compiled: bool
+) -> tuple[CheckedBounds, BoundProof]:
+    """Return the check of all design points, and its proof that none is better than the members
+    [members, objectives], which may not hold."""
     proof = BoundProof(
         problem_sha256=problem_sha256(problem),
         objectives=tuple(problem.objective_names),
-        region=region,
+        region=closed_region(members, MAX_CORNERS),
         chains=(),
         paths=(),
         apart=(),
@@ -74,12 +94,7 @@ def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, Bounde
         tree=(Simulated(),),
         seconds=0.0,
     )
-    checked = CheckedBounds(problem, proof, compiled=compiled)
-    if checked.simulated != len(rows) or not all(map(checked.is_empty, region)):
-        raise InternalError("the check of a simulated space finds other design points")
-    proof = replace(proof, seconds=round(time.monotonic() - began, 3))
-    claim = bound_summary(front, proof, 1, len(rows))
-    return None if claim is None else (front, BoundedFront(claim, proof))
+    return CheckedBounds(problem, proof, compiled=compiled), proof
 
 
 def _all_rows(problem: Problem) -> IntArray | None:

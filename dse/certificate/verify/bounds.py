@@ -45,9 +45,15 @@ def wrong_bounds(
     best = non_dominated(values).tolist()
     if list(claim.members) != best:
         return f"members: those that no other beats are {best}, not {list(claim.members)}"
-    for index, corner in enumerate(proof.region):
-        if not checked.is_empty(corner):
-            return f"region[{index}]: a design point may be in it"
+    if (wrong := open_corner(checked, proof)) is not None:
+        return wrong
     if not region_reaches(open_corners(values[best].tolist()), claim.region, claim.epsilon_ppm):
         return f"epsilon_ppm: {claim.epsilon_ppm} does not follow from the region"
     return None
+
+
+def open_corner(checked: CheckedBounds, proof: BoundProof) -> str | None:
+    """Return the first corner of the region that is not proved empty, in words."""
+    places = (k for k, corner in enumerate(proof.region) if not checked.is_empty(corner))
+    first = next(places, None)
+    return None if first is None else f"region[{first}]: a design point may be in it"

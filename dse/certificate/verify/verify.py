@@ -7,6 +7,7 @@ with the search, and the second opinion of solvers from a formula written again.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,9 @@ from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.errors import ResultError
+from paretosoc.results.export.closed import read_closed
 from paretosoc.results.export.result_folder import (
+    BOUNDS_FILE,
     CERTIFICATE,
     EPSILON,
     FRONT_FILE,
@@ -75,6 +78,7 @@ def verify(
     checker: Checker = Checker.FAST,
     solver_seconds: float = SOLVER_SECONDS,
     then: Callable[[Front], Iterator[Check]] = lambda front: iter(()),
+    closed: bool = False,
 ) -> Iterator[Check]:
     """Check one claim after the other, and end with the first that fails.
 
@@ -83,12 +87,16 @@ def verify(
         checker: of members and trees.
         solver_seconds: for each claim that a solver is asked about again.
         then: further checks of the front.
+        closed: the folder has a proof in place of a front (:mod:`results.export.closed`).
 
     Raises:
         ResultError: if there is no result folder.
     """
     require_result_folder(folder)
-    for check in _checks(folder, checker, solver_seconds, then, check_hashes=not ignore_hashes):
+    checks = partial(_checks, solver_seconds=solver_seconds, then=then)
+    for check in (_closed_checks if closed else checks)(
+        folder, checker, check_hashes=not ignore_hashes
+    ):
         yield check
         if check.verdict is Verdict.FAILS:
             return
@@ -118,9 +126,9 @@ def summary(checks: Sequence[Check]) -> str:
 def _checks(
     folder: Path,
     checker: Checker,
+    *,
     solver_seconds: float,
     then: Callable[[Front], Iterator[Check]],
-    *,
     check_hashes: bool,
 ) -> Iterator[Check]:
     from paretosoc.dse.certificate.verify.bounds import wrong_bounds
@@ -167,6 +175,33 @@ def _checks(
             return
         yield from _proof_holds(front, name, claim, files, checker, solver_seconds)
     yield from then(front)
+
+
+def _closed_checks(folder: Path, checker: Checker, *, check_hashes: bool) -> Iterator[Check]:
+    from paretosoc.dse.certificate.verify.bounds import open_corner
+    from paretosoc.fitness.check.boxes.check import CheckedBounds
+
+    try:
+        closed = read_closed(folder, check_hashes=check_hashes)
+    except ResultError as error:
+        yield fails("files", str(error))
+        return
+    proof = closed.proof
+    if not isinstance(proof, BoundProof):
+        certificate = proof.certificate
+        if certificate.status is not CertificateStatus.CERTIFIED or certificate.epsilon_ppm != 0:
+            yield fails("claim", f"{CERTIFICATE}.json: must be certified, with epsilon_ppm 0")
+            return
+        yield _tree_holds(closed.problem.proved_in(certificate.objectives), proof, checker)
+        return
+    problem = closed.problem.proved_in(proof.objectives)
+    compiled = not _is_plain(problem, LemmaTarget((), ()), checker)
+    try:
+        wrong = open_corner(CheckedBounds(problem, proof, compiled=compiled), proof)
+    except ResultError as error:
+        wrong = f"{BOUNDS_FILE}: {error}"
+    corners = pluralize(len(proof.region), "corner")
+    yield fails("bounds", wrong) if wrong else holds("bounds", f"{corners} without design points")
 
 
 def _missing_objective(folder: Path, *, check_hashes: bool) -> str | None:

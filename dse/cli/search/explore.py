@@ -273,6 +273,8 @@ def _explore_combinations(
         time_limit_s=effort.settings.time_limit_s,
         overwrite=result.force,
         command=click.get_current_context().obj,
+        prove=effort.proves,
+        jobs=effort.jobs,
         spent_s=seconds_since_call(),
     )
     if not quiet:

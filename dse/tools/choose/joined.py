@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from paretosoc.common.arrays import IntArray
 from paretosoc.common.tables import csv_text
+from paretosoc.results.export.closed import Closed
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import displayed
@@ -46,14 +48,30 @@ class CombinationFront:
     accuracies: Mapping[str, float]
     """In percent, by network."""
     run: str
-    """As of a :class:`JoinedMember`. Empty without a front."""
+    """As of a :class:`JoinedMember`. Empty without a front or a proof."""
     front: Front | None
     reason: str = ""
+    closed: Closed | None = None
+    """The proof that the joined front needs no front of it."""
 
     @property
     def label(self) -> str:
         """Return ``detect=yolo11n, classify=batch4``."""
         return label_of(self.variants)
+
+
+def points_for(
+    accuracies: Mapping[str, float], fronts: Sequence[CombinationFront], objectives: int
+) -> IntArray:
+    """Return the objectives [n, objectives] of all members of combinations that are nowhere less
+    accurate."""
+    rows = [
+        of.front.objective_array
+        for of in fronts
+        if of.front is not None
+        and all(of.accuracies[owner] >= percent for owner, percent in accuracies.items())
+    ]
+    return np.concatenate((np.zeros((0, objectives), dtype=np.int64), *rows))
 
 
 def join(board: str, fronts: Sequence[CombinationFront], *, is_complete: bool) -> JoinedFront:

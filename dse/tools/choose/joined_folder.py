@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,16 +13,16 @@ from typing import Any
 from paretosoc.common.files import read_file
 from paretosoc.common.options import as_written
 from paretosoc.dse.certificate.verify.checks import Check, fails, holds, not_checked
-from paretosoc.dse.tools.choose.joined import CombinationFront, joined_csv
+from paretosoc.dse.tools.choose.joined import CombinationFront, joined_csv, points_for
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.results.errors import ResultError
+from paretosoc.results.export.closed import read_closed
 from paretosoc.results.export.result_folder import (
     PROBLEM_FILE,
     REPORT_FILE,
     RESULT_FILES,
     read_results,
 )
-from paretosoc.results.front.front import Front
 from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse, sha256_of
 from paretosoc.results.io.document import check_against_schema
@@ -30,7 +31,9 @@ from paretosoc.results.problem.problem_file import problem_sha256
 FILE, FRONT = "joined.json", "front.csv"
 FORMAT = "paretosoc-joined/1"
 _FILES = (FILE, FRONT, REPORT_FILE)
-FrontChecks = Callable[[Path], Iterator[Check]]
+FrontChecks = Callable[..., Iterator[Check]]
+DOMINATED = "others are at least as good"
+"""The reason why a combination has no front of its own."""
 
 
 def folder_names(labels: Sequence[str]) -> list[str]:
@@ -104,10 +107,11 @@ def _document(result: JoinedResult) -> dict[str, Any]:
                 "variants": dict(each.variants),
                 "accuracies": dict(each.accuracies),
                 "folder": each.run,
-                "problem_sha256": "" if each.front is None else problem_sha256(each.front.problem),
+                "problem_sha256": problem_sha256(part.problem) if part else "",
                 "reason": each.reason,
             }
             for each in result.combinations
+            for part in (each.front or each.closed,)
         ],
     }
     document["content_sha256"] = content_sha256(document)
@@ -132,18 +136,8 @@ def read_joined(folder: Path, *, check_hashes: bool = True) -> JoinedResult:
                 raise ResultError("$.content_sha256: the content was changed after it was written")
     except ResultError as error:
         raise ResultError(f"{path}: {error}") from None
-    entries = document["combinations"]
     combinations = tuple(
-        CombinationFront(
-            variants=entry["variants"],
-            accuracies=entry["accuracies"],
-            run=entry["folder"],
-            reason=entry["reason"],
-            front=None
-            if not entry["folder"]
-            else _front(folder / entry["folder"], entry, check_hashes=check_hashes),
-        )
-        for entry in entries
+        _combination(folder, entry, check_hashes=check_hashes) for entry in document["combinations"]
     )
     try:
         return JoinedResult(
@@ -156,12 +150,21 @@ def read_joined(folder: Path, *, check_hashes: bool = True) -> JoinedResult:
         raise ResultError(f"{path}: {error}") from None
 
 
-def _front(folder: Path, entry: dict[str, Any], *, check_hashes: bool) -> Front:
-    front = read_results(folder, check_hashes=check_hashes)
-    data = read_file(folder / PROBLEM_FILE, ResultError)
+def _combination(folder: Path, entry: dict[str, Any], *, check_hashes: bool) -> CombinationFront:
+    found = CombinationFront(
+        entry["variants"], entry["accuracies"], entry["folder"], None, entry["reason"]
+    )
+    if not found.run:
+        return found
+    path = folder / found.run
+    if found.reason:
+        found = replace(found, closed=read_closed(path, check_hashes=check_hashes))
+    else:
+        found = replace(found, front=read_results(path, check_hashes=check_hashes))
+    data = read_file(path / PROBLEM_FILE, ResultError)
     if check_hashes and sha256_of(data) != entry["problem_sha256"]:
-        raise ResultError(f"{folder / PROBLEM_FILE}: is not the problem of {FILE}")
-    return front
+        raise ResultError(f"{path / PROBLEM_FILE}: is not the problem of {FILE}")
+    return found
 
 
 def verify_joined(
@@ -169,7 +172,7 @@ def verify_joined(
 ) -> Iterator[Check]:
     """Check the folder of every combination, then that ``front.csv`` is the front of all.
 
-    ``verify_front``: checks the folder of one front.
+    ``verify_front``: checks the folder of one front, or of the proof that it needs none.
     """
     try:
         result = read_joined(folder, check_hashes=not ignore_hashes)
@@ -186,11 +189,20 @@ def verify_joined(
     if ignore_hashes:
         yield not_checked("hashes", as_written("ignore_hashes", value=True))
     for each in result.combinations:
-        if each.front is None:
+        closed = each.closed
+        if each.front is None and closed is None:
             yield holds(each.label, f"nothing is claimed: {each.reason}")
             continue
-        for check in verify_front(folder / each.run):
+        for check in verify_front(folder / each.run, closed=closed is not None):
             yield Check(f"{each.run}: {check.name}", check.verdict, check.detail)
+        if closed is None:
+            continue
+        width = len(closed.problem.objectives)
+        if closed.is_reached_by(points_for(each.accuracies, result.combinations, width)):
+            infeasible = "no design point keeps all limits"
+            yield holds(each.label, infeasible if closed.is_infeasible else DOMINATED)
+        else:
+            yield fails(each.label, "some design point may be in the joined front")
     if table != joined_csv([result.joined]):
         why = "is not what remains of the fronts of all combinations"
         yield fails("joined front", f"{FRONT}: {why}; 'dse show --csv' prints it")

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 
 def _proof(each: CombinationFront) -> str:
-    return each.reason if each.front is None else _reach(each.front.proved_ppm)
+    if each.front is not None:
+        return _reach(each.front.proved_ppm)
+    return each.reason + (", proved" if each.closed else "")
 
 
 def _reach(proved_ppm: int | None) -> str:
@@ -62,8 +64,10 @@ class JoinedResult:
             for name in ("variants", "accuracies"):
                 if list(getattr(each, name)) != list(getattr(first, name)):
                     raise ResultError(f"combinations: {name}: all must be of the same networks")
-        names = {each.front.problem.objective_names for each in self.combinations if each.front}
-        if len(names) != 1:
+        parts = [each.front or each.closed for each in self.combinations]
+        if len({part.problem.objective_names for part in parts if part}) != 1 or not any(
+            each.front for each in self.combinations
+        ):
             raise ResultError("combinations: fronts with the same objectives are required")
 
     @classmethod
@@ -79,7 +83,7 @@ class JoinedResult:
 
     @classmethod
     def verify(
-        cls, folder: Path, *, ignore_hashes: bool, verify_front: Callable[[Path], Iterator[Check]]
+        cls, folder: Path, *, ignore_hashes: bool, verify_front: Callable[..., Iterator[Check]]
     ) -> Iterator[Check]:
         """Check the front of every combination, and the joined one."""
         from paretosoc.dse.tools.choose.joined_folder import verify_joined
@@ -94,8 +98,12 @@ class JoinedResult:
     @property
     def proved_ppm(self) -> int | None:
         """Return the epsilon within which the joined front is proved: the largest of its fronts',
-        since it has a member as good as every member of theirs. None: some front is not proved."""
-        reached = [each.front.proved_ppm if each.front else None for each in self.combinations]
+        since it has a member as good as every member of theirs, and as every design point of a
+        combination without a front of which that is proved. None: some front is not proved."""
+        reached = [
+            each.front.proved_ppm if each.front else 0 if each.closed else None
+            for each in self.combinations
+        ]
         known = [ppm for ppm in reached if ppm is not None]
         return max(known) if len(known) == len(reached) else None
 

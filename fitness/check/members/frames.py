@@ -164,7 +164,7 @@ class Simulation:
                 self._drawn[unit] += self.powers[group] * (self.now - start)
             self.executions += 1
         if count:
-            self.rounds = int(work.ended_frames.min())
+            self.rounds = min(work.ended_frames.tolist())
         if self.shown_ps is None and self.most is not None and self.executions >= self.most:
             self.shown_ps = self.now
         return True

@@ -4,6 +4,7 @@ commands do with it, and that ``dse verify`` refuses what was changed."""
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import re
 import shutil
@@ -220,7 +221,7 @@ def test_options_of_one_combination_are_refused(dse, workload: Path, tmp_path: P
 def test_a_combination_that_keeps_no_limit_has_no_front(dse, tmp_path: Path) -> None:
     path, out = tmp_path / "w.yaml", tmp_path / "o"
     path.write_text(WORKLOAD.format(deadline=3))
-    done = dse("explore", path, *SMALL, "-o", out)
+    done = dse("explore", path, *SMALL, "--no-certify", "-o", out)
     assert done.status == 0, done.err
     assert "no feasible design point" in done.out
     assert "not proved" in done.out
@@ -246,6 +247,109 @@ def test_a_combination_that_keeps_no_limit_has_no_front(dse, tmp_path: Path) -> 
     (out / "notes.txt").write_text("mine")
     refused = dse(*again, "--force")
     assert "it holds 'notes.txt', not of ours" in refused.err
+
+
+CLOSED = """\
+networks:
+  - name: look
+    deadline_ms: {deadline}
+    variants:
+      - {{network: resnet18, accuracy_percent: 69.8}}
+      - {{network: resnet50, accuracy_percent: 76.1}}
+      - {{network: alexnet, accuracy_percent: 56.5}}
+  - {{name: find, network: squeezenet}}
+"""
+IN_TIME = 16
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["tree", "bounds"])
+def closed(request: pytest.FixtureRequest, tmp_path_factory) -> tuple[Path, Path]:
+    """The largest variant is too slow, the smallest is worse than the first in everything. In the
+    second folder none is too slow."""
+    path: Path = tmp_path_factory.mktemp("closed") / "w.yaml"
+    rates = "    rate_hz: 60\n    deadline_ms" if request.param else "    deadline_ms"
+    folders = path.parent / "tight", path.parent / "loose"
+    for folder, deadline in zip(folders, (3.5, IN_TIME), strict=True):
+        text = CLOSED.format(deadline=deadline).replace("    deadline_ms", rates)
+        if request.param:
+            text = text.replace("squeezenet}", "squeezenet, rate_hz: 60}")
+        path.write_text(text)
+        assert run(["explore", str(path), *SMALL, "-q", "-o", str(folder)]) == 0
+    return folders
+
+
+def test_combinations_that_add_nothing_are_a_proved_part(dse, closed: tuple[Path, Path]) -> None:
+    tight, _ = closed
+    for name in ("look=resnet50", "look=alexnet"):
+        assert not (tight / name / "front.json").exists()
+    shown = " ".join(dse("show", tight).out.split())
+    assert re.search(r"look=resnet50 +0 +0 +no feasible design point .*", shown)
+    assert re.search(r"look=alexnet +0 +0 +others are at least as good", shown)
+    for checker in ("fast", "plain"):
+        done = dse("verify", tight, "--checker", checker)
+        assert done.status == 0, done.out
+        assert "look=resnet50: no design point keeps all limits" in done.out
+        assert "look=alexnet: others are at least as good" in done.out
+        assert "joined front: complete: " in done.out
+    assert dse("show", tight / "look=alexnet").status == 2
+
+
+def _proof_of(folder: Path) -> Path:
+    return next(path for path in folder.glob("*.json") if path.name != "problem.json")
+
+
+def _resign(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    document = json.loads(path.read_text())
+    del document["content_sha256"]
+    change(document)
+    document["content_sha256"] = content_sha256(document)
+    path.write_bytes(canonical_bytes(document))
+
+
+@pytest.mark.parametrize("name", ["look=resnet50", "look=alexnet"])
+def test_a_proof_of_another_problem_is_refused(
+    dse, closed: tuple[Path, Path], tmp_path: Path, name: str
+) -> None:
+    """The tight one's proof with the loose one's problem, and with this one's front for alexnet."""
+    tight, loose = closed
+    copy = Path(shutil.copytree(tight, tmp_path / "o"))
+    other = (loose if name == "look=resnet50" else tight) / "look=resnet50" / "problem.json"
+    if name == "look=alexnet":
+        other = loose / "look=resnet18" / "problem.json"
+    shutil.copy(other, copy / name / "problem.json")
+    digest = hashlib.sha256(other.read_bytes()).hexdigest()
+    assert "problem_sha256: is not that of problem.json" in dse("verify", copy).out
+    _resign(_proof_of(copy / name), lambda proof: proof.update(problem_sha256=digest))
+    place = ["look=resnet18", "look=resnet50", "look=alexnet"].index(name)
+    _resign(
+        copy / "joined.json",
+        lambda joined: joined["combinations"][place].update(problem_sha256=digest),
+    )
+    done = dse("verify", copy)
+    assert done.status == 1
+    assert re.search(rf"^FAILS +{name}: (tree|bounds): ", done.out, re.MULTILINE), done.out
+
+
+def test_a_claim_beyond_the_proof_is_refused(
+    dse, closed: tuple[Path, Path], tmp_path: Path
+) -> None:
+    tight, _ = closed
+    copies = [Path(shutil.copytree(tight, tmp_path / f"o{k}")) for k in range(3)]
+    _resign(
+        copies[0] / "joined.json",
+        lambda joined: joined["combinations"][2]["accuracies"].update(look=70.5),
+    )
+    done = dse("verify", copies[0])
+    assert "look=alexnet: some design point may be in the joined front" in done.out
+    # Nothing is claimed to be feasible, by the proof of less.
+    path = _proof_of(copies[1] / "look=alexnet")
+    if path.name == "certificate.json":
+        _resign(path, lambda proof: proof.update(members=[]))
+    else:
+        _resign(path, lambda proof: proof.update(region=[[2**63 - 1] * 2]))
+    assert re.search(r"^FAILS +look=alexnet: (tree|bounds): ", dse("verify", copies[1]).out, re.M)
+    _proof_of(copies[2] / "look=alexnet").unlink()
+    assert "a front or a proof that there is none is required" in dse("verify", copies[2]).out
 
 
 def test_ctrl_c_keeps_what_was_explored(
