@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paretosoc.common.options import as_written
@@ -11,7 +12,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
 from paretosoc.results.text.confidence import describe_costs
 from paretosoc.results.text.front import front_table
-from paretosoc.results.text.guarantee import guarantee_lines
+from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_lines
 from paretosoc.results.text.member import member_lines
 from paretosoc.results.text.member_diff import describe_difference
 from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
@@ -20,16 +21,15 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from paretosoc.dse.api.front import Front
+    from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
 def front_views(front: Front, *, width: int, resolution: float | None) -> list[RenderableType]:
     """Return the table and the claims, for a terminal."""
-    from paretosoc.fitness.guarantee.first_come import guarantee_figures
-
     numeric, source = front.numeric, front.numeric.provenance
     names = ", ".join(network.name for network in front.problem.networks)
     return [
-        front_table(numeric, width=width, resolution=resolution, guarantee=guarantee_figures),
+        front_table(numeric, width=width, resolution=resolution, guarantee=_guarantee_figures),
         f"{names} on {source.platform}: {pluralize(len(front), 'member')}, "
         f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
         f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
@@ -37,6 +37,13 @@ def front_views(front: Front, *, width: int, resolution: float | None) -> list[R
         *describe_costs(numeric, front.costs),
         *front.claims,
     ]
+
+
+def _guarantee_figures(problem: Problem, designs: Sequence[DesignPoint]) -> list[GuaranteeFigures]:
+    # Imported here, as most fronts have no tolerance.
+    from paretosoc.fitness.guarantee.first_come import guarantee_figures
+
+    return guarantee_figures(problem, designs)
 
 
 def _limits(front: Front) -> list[str]:
@@ -58,7 +65,6 @@ def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[Rend
     from rich.text import Text
 
     from paretosoc.dse.problem.constraint_status import limit_states
-    from paretosoc.fitness.guarantee.first_come import guarantee_figures
 
     numeric, problem = front.numeric, front.problem
     member = front[which]
@@ -72,7 +78,7 @@ def member_views(front: Front, which: int | str, *, all_rows: bool) -> list[Rend
             for objective, value in zip(problem.objectives, member.numeric.robust, strict=True)
         ]
     if problem.tolerance_permille is not None:
-        (figures,) = guarantee_figures(problem, [member.numeric.design])
+        (figures,) = _guarantee_figures(problem, [member.numeric.design])
         lines += guarantee_lines(problem, figures)
     (states,) = limit_states(problem, [member.numeric.design])
     lines += [f"limit: {state.describe()}" for state in states]

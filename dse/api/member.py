@@ -8,7 +8,6 @@ from functools import cached_property
 
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.fitness.execution import scheduled
 from paretosoc.results.front.front import Member as NumericMember
 from paretosoc.results.front.reaction import reaction_ps
 from paretosoc.results.front.schedule import ScheduledMember
@@ -162,6 +161,9 @@ class Member:
     def scheduled(self) -> ScheduledMember:
         """Return the member with its schedule. The schedule is simulated, since files do not hold
         it. Its ``to_pandas()`` has a row per execution, ``schedule.groups`` the integers."""
+        # Imported here: few commands simulate a member.
+        from paretosoc.fitness.execution import scheduled
+
         return scheduled(self._problem, self.numeric)
 
     @cached_property

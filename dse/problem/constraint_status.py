@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.problem.limits import UNITS, Constraint, constraints_of
 from paretosoc.results.problem.problem import DesignPoint, Problem
+
+if TYPE_CHECKING:
+    from paretosoc.fitness.objectives import Outcomes
 
 
 @dataclass(frozen=True)
@@ -64,20 +67,19 @@ class ConstraintState:
 
 
 def limit_states(problem: Problem, designs: Sequence[DesignPoint]) -> list[list[ConstraintState]]:
-    """Return the state of every limit, per design. Without limits nothing is returned or
-    simulated."""
-    asked = [limit for limit in constraints_of(problem) if limit.kind.is_asked]
-    if not asked or not designs:
+    """Return the state of every limit that is asked for, per design. Without limits nothing is
+    simulated, nor for those that a mapping shows, such as transitions."""
+
+    def is_told(limit: Constraint) -> bool:
+        return limit.kind.is_asked and limit.kind.counts is None
+
+    if not designs or not any(map(is_told, constraints_of(problem))):
         return [[] for _ in designs]
+    from paretosoc.fitness.objectives import make_outcomes
+
     outcomes = make_outcomes(problem)(np.stack([design.row for design in designs]))
-    return [
-        [
-            state
-            for state in constraint_states(problem, outcomes, row)
-            if state.constraint.kind.is_asked
-        ]
-        for row in range(len(designs))
-    ]
+    states = (constraint_states(problem, outcomes, row) for row in range(len(designs)))
+    return [[state for state in own if is_told(state.constraint)] for own in states]
 
 
 def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
