@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import Annotated
 
 from paretosoc.common.documents.marks import Key
@@ -59,8 +60,8 @@ class PowerMode:
     name: str
     cores: int
     """CPU cores on line."""
-    all_gpu: bool
-    """Whether the GPU keeps all the processors that it has in the first mode."""
+    tpc_mask: int
+    """Bits of the GPU's clusters (TPC) that have no power."""
     caps_khz: Annotated[tuple[tuple[str, int | None], ...], pairs(Khz | None), Key("max_mhz")]
     """Domain to its cap, None: as fast as it goes, 0: off."""
 
@@ -69,13 +70,21 @@ class PowerMode:
 class PowerModes:
     """nvpmodel on a board."""
 
+    tpcs: int
+    """GPU clusters of the chip, those without power included."""
     parameters: tuple[ModeParameter, ...]
     modes: tuple[PowerMode, ...]
-    """The first is without limits."""
+    """The first is without limits, or that of a platform in a mode."""
     settings: tuple[str, ...]
     """Lines of a mode that are no clocks, as the first mode has them: cores on line, the mask of
     GPU processors."""
     source: Sourced
+
+    def shares(self, mode: PowerMode) -> dict[str, Fraction]:
+        """Return the part of the processors of the first mode that are on line, by kind of unit."""
+        first = self.modes[0]
+        clusters = [self.tpcs - each.tpc_mask.bit_count() for each in (mode, first)]
+        return {"cpu": Fraction(mode.cores, first.cores), "gpu": Fraction(*clusters)}
 
 
 @dataclass(frozen=True)

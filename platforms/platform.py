@@ -74,6 +74,8 @@ class Domain:
     voltage_source: Source
     lowest_host: int = 0
     lowest_host_source: Source | None = None
+    fastest: int | None = None
+    """Index of the fastest point that a search is offered. None: the last."""
 
     @cached_property
     def frequencies_khz(self) -> tuple[int, ...]:

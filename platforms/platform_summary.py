@@ -251,10 +251,13 @@ def platform_lines(platform: Platform) -> list[str]:
         host = domain.lowest_host_source
         from_mhz = points[domain.lowest_host].frequency_khz / 1000
         hosting = f", {from_mhz:g} MHz or more as a host ({host.status.value})" if host else ""
+        capped = ""
+        if domain.fastest is not None:
+            capped = f", at most {points[domain.fastest].frequency_khz / 1000:g} MHz in this mode"
         lines.append(
             f"  {domain.name:<{width}}  {pluralize(len(points), 'point'):>9}, "
             f"{_from_to(slowest, fastest, 'MHz')} ({domain.ladder_source.status.value})"
-            f"{hosting}{volts}{', may be off' if domain.may_be_off else ''}"
+            f"{capped}{hosting}{volts}{', may be off' if domain.may_be_off else ''}"
         )
     lines += ["", "Units"]
     width = max(len(unit.name) for unit in platform.units)

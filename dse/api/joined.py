@@ -1,4 +1,5 @@
-"""All combinations of variants on a platform, explored into one folder with their joined front."""
+"""All combinations of variants and power modes on a platform, explored into one folder with their
+joined front."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ def explore_combinations(
         InfeasibleError: if no design point of any combination meets all constraints.
     """
     began = compiling.clock() - spent_s
-    names = folder_names([label_of(each.names) for each, _ in problems])
+    names = folder_names([label_of(each.choices) for each, _ in problems])
     interrupted = False
     failed: InfeasibleError | None = None
 
@@ -71,7 +72,7 @@ def explore_combinations(
         if time_limit_s is not None:
             own = (time_limit_s - (compiling.clock() - began)) / (len(problems) - place)
             until = Deadline.after(max(own, float(LEAST_SECONDS)))
-        of = CombinationFront(each.names, each.accuracies, folder.name, None)
+        of = CombinationFront(each.choices, each.accuracies, folder.name, None)
         objectives = len(problem.numeric.objectives)
         known = [one for other, one in earlier if _is_comparable(each, other)]
         points = points_for(each.accuracies, known, objectives)
@@ -86,7 +87,7 @@ def explore_combinations(
         if closed is None or closed.is_infeasible:
             try:
                 left = until.left if until.is_limited else None
-                explored = explore(label_of(each.names), problem, folder, left)
+                explored = explore(label_of(each.choices), problem, folder, left)
             except InfeasibleError as error:
                 failed, reason = failed or error, str(error).partition("\n")[0]
                 if prove and closed is None:
@@ -103,7 +104,7 @@ def explore_combinations(
         nonlocal interrupted
         found: list[tuple[Combination, CombinationFront]] = []
         for place, ((each, _), name) in enumerate(zip(problems, names, strict=True)):
-            of = CombinationFront(each.names, each.accuracies, "", None, NOT_EXPLORED)
+            of = CombinationFront(each.choices, each.accuracies, "", None, NOT_EXPLORED)
             if not interrupted:
                 try:
                     of = explore_one(place, part / name, found)
@@ -112,8 +113,10 @@ def explore_combinations(
             found.append((each, of))
         if all(of.front is None for _, of in found):
             raise failed or KeyboardInterrupt
+        (first, problem), *_ = problems
+        board = problem.platform.name.removesuffix(f"@{first.mode}")
         return JoinedResult(
-            platform=problems[0][1].platform.name,
+            platform=board,
             command=command,
             accuracy_sources=accuracy_sources([each for each, _ in problems]),
             combinations=tuple(of for _, of in found),

@@ -56,11 +56,13 @@ def problem_domains(
         frequencies = domain.frequencies_khz
         points = np.arange(len(frequencies))
         slowest = domain.lowest_host if accelerated else 0
-        allowed = points >= slowest
+        fastest = points[-1] if domain.fastest is None else domain.fastest
+        allowed = (points >= slowest) & (points <= fastest)
         if domain.name in choices:
             value = choices[domain.name]
             label = as_written("fixed", {domain.name: clock_text(value)})
-            allowed = points == ladder_point(frequencies, value, label, slowest)
+            chosen = ladder_point(frequencies[: fastest + 1], value, label, slowest)
+            allowed = points == chosen
         elif domain.name not in used:
             allowed = points == domain.parked
         domains.append(
@@ -123,5 +125,5 @@ def clocks_at(problem: Problem, choices: Sequence[tuple[str, str | Fraction]]) -
             raise WorkloadError(f"{label}: there is no domain {name!r} ({', '.join(names)})")
         d = names.index(name)
         ladder = problem.domains[d].frequencies_khz
-        points[d] = ladder_point(ladder, value, label, int(allowed[d][0]))
+        points[d] = ladder_point(ladder[: allowed[d][-1] + 1], value, label, int(allowed[d][0]))
     return points

@@ -16,6 +16,8 @@ from paretosoc.dse.workload.workload import Variant, Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_variants
 
 MAX_COMBINATIONS = 1000
+POWER_MODE = "power mode"
+"""The name of this choice beside those of networks."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,13 @@ class Combination:
     """One variant of each network that has variants, by the network's name."""
 
     variants: Mapping[str, Variant]
+    mode: str = ""
+    """Power mode of the board, if this is one of several."""
+
+    @property
+    def choices(self) -> dict[str, str]:
+        """Return the variants' names, and the power mode."""
+        return {**({POWER_MODE: self.mode} if self.mode else {}), **self.names}
 
     @property
     def names(self) -> dict[str, str]:

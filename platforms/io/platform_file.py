@@ -14,6 +14,7 @@ from paretosoc.platforms.io.exact_json import canonical_json, parse_exact
 from paretosoc.platforms.io.platform_build import build_platform
 from paretosoc.platforms.io.schema_check import check_against_schema
 from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.power_mode import power_modes_named
 
 MAX_BYTES = 20_000_000
 """Larger files are refused before they are read."""
@@ -49,12 +50,34 @@ def load_platform(name_or_path: str | Path) -> Platform:
     """Return the platform of that name, or the one that a JSON file describes.
 
     A string that is the name of a platform means that platform. Anything with a path separator or
-    the suffix ``.json`` is a file.
+    the suffix ``.json`` is a file. ``@MODE`` after either is one of its power modes.
 
     Raises:
-        PlatformError: if there is none (the nearest names are suggested), or the file does not fit
-            the schema ``platforms/data/platform.schema.json`` or contradicts itself.
+        PlatformError: if there is none (the nearest names are suggested), the file does not fit
+            the schema ``platforms/data/platform.schema.json`` or contradicts itself, or there are
+            several modes.
     """
+    found = load_platforms(name_or_path)
+    if len(found) > 1:
+        names = ", ".join(platform.name for platform in found)
+        raise PlatformError(f"{name_or_path}: one power mode is required, got {names}")
+    return found[0]
+
+
+def load_platforms(name_or_path: str | Path) -> list[Platform]:
+    """Return the platform of :func:`load_platform`, or one for each of several modes:
+    ``@MODE,MODE`` or ``@all``.
+
+    Raises:
+        PlatformError: as there.
+    """
+    board, _, modes = str(name_or_path).rpartition("@")
+    if board and not Path(name_or_path).exists():
+        return power_modes_named(_load(board), modes)
+    return [_load(name_or_path)]
+
+
+def _load(name_or_path: str | Path) -> Platform:
     document, label = platform_document(name_or_path)
     # Those with a name are checked by the tests.
     if str(name_or_path) not in platform_names():

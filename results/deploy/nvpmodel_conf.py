@@ -106,20 +106,28 @@ def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerMo
     ]
     if not free:
         raise ResultError(f"{label}: has no power mode without caps, such as MAXN")
-    rest = [mode for mode in conf.modes if mode is not free[0]]
+    own, first = known.modes[0], free[0]
+    if any(cap is not None for _, cap in own.caps_khz):
+        # The platform is in a mode.
+        named = [mode for mode in conf.modes if mode.name == own.name]
+        if not named:
+            raise ResultError(f"{label}: has no power mode {own.name}")
+        first = named[0]
+    rest = [mode for mode in conf.modes if mode is not first]
     return PowerModes(
+        tpcs=known.tpcs,
         parameters=parameters,
         modes=tuple(
             PowerMode(
                 number=mode.number,
                 name=mode.name,
                 cores=_cores(mode),
-                all_gpu=_gpu_mask(mode) == _gpu_mask(free[0]),
+                tpc_mask=_gpu_mask(mode, label),
                 caps_khz=_caps(mode, parameters, label),
             )
-            for mode in (free[0], *rest)
+            for mode in (first, *rest)
         ),
-        settings=tuple(" ".join(line) for line in free[0].lines if line[0] not in clocks),
+        settings=tuple(" ".join(line) for line in first.lines if line[0] not in clocks),
         source=Source(Status.MEASURED, label),
     )
 
@@ -163,5 +171,6 @@ def _cores(mode: ConfMode) -> int:
     return sum(value == "1" for value in states.values())
 
 
-def _gpu_mask(mode: ConfMode) -> str | None:
-    return next((value for _, name, value in mode.lines if name == "TPC_PG_MASK"), None)
+def _gpu_mask(mode: ConfMode, label: str) -> int:
+    values = (value for _, name, value in mode.lines if name == "TPC_PG_MASK")
+    return _integer(next(values, "0"), f"{label}: mode {mode.number}: TPC_PG_MASK")

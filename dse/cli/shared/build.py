@@ -13,7 +13,8 @@ from paretosoc.dse.workload.options import Options, parse_options
 from paretosoc.dse.workload.variants import Combination, combinations
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from
-from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.io.platform_file import load_platform, load_platforms
+from paretosoc.platforms.platform import Platform
 
 
 def problem_from_texts(networks: Sequence[str], platform: str, given: Given) -> Problem:
@@ -24,26 +25,31 @@ def problem_from_texts(networks: Sequence[str], platform: str, given: Given) -> 
     Raises:
         DseError: on input that cannot be used.
     """
-    return _built(workload_from(networks), platform, given, parse_options(given))
+    return _built(workload_from(networks), load_platform(platform), given, parse_options(given))
 
 
 def problems_from_texts(
     networks: Sequence[str], platform: str, given: Given
 ) -> list[tuple[Combination, Problem]]:
-    """Build a problem for each combination of the variants that the options leave, as
-    :func:`problem_from_texts`. It is one, without variants, if no network has variants."""
+    """Build a problem for each combination of the variants that the options leave and of power
+    modes, as :func:`problem_from_texts`. It is one, without variants, if no network has variants
+    and the platform is in one mode."""
     options, workload = parse_options(given), workload_from(networks)
-    return [
-        (each, _built(workload, platform, given, replace(options, variants=(*each.names.items(),))))
-        for each in combinations(workload, options)
-    ]
+    chips = load_platforms(platform)
+    modes = [chip.name.rpartition("@")[2] if len(chips) > 1 else "" for chip in chips]
+    found = []
+    for chip, mode in zip(chips, modes, strict=True):
+        for each in combinations(workload, options):
+            own = replace(options, variants=(*each.names.items(),))
+            found.append((replace(each, mode=mode), _built(workload, chip, given, own)))
+    return found
 
 
-def _built(workload: Workload, platform: str, given: Given, options: Options) -> Problem:
+def _built(workload: Workload, platform: Platform, given: Given, options: Options) -> Problem:
     announce_compilation()
     problem = Problem.from_options(
         workload,
-        load_platform(platform),
+        platform,
         options,
         profile=given.get("profile"),
         losses=given.get("losses"),

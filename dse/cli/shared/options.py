@@ -23,7 +23,12 @@ NetworkNames = Annotated[
 ]
 PlatformName = Annotated[
     str,
-    Option("--platform", "-p", help="Platform: a name (see 'dse platforms') or a JSON file."),
+    Option(
+        "--platform",
+        "-p",
+        help="Platform: a name (see 'dse platforms') or a JSON file, followed by @MODE for one of "
+        "its power modes. 'dse explore' takes several, @MODE,MODE or @all.",
+    ),
 ]
 Folder = Annotated[Path, Argument(help="Result folder.", metavar="DIR")]
 CampaignFolder = Annotated[Path, Argument(help="Folder of a campaign.", metavar="DIR")]

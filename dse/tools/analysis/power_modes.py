@@ -68,7 +68,7 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
                 of_member.append(ModeCost(mode, clocks_khz, distance, None, None, (OVERLOADED,)))
                 continue
             remarks = (
-                *_takes_longer(kinds, modes, mode),
+                *_other_processors(kinds, modes, mode),
                 *(state.describe() for state in broken),
             )
             cost = ModeCost(mode, clocks_khz, distance, tuple(times), energy, remarks)
@@ -126,13 +126,16 @@ def _kinds(deployment: Deployment) -> set[str]:
     return {deployment.platform.unit_by_name[name].kind for name in names}
 
 
-def _takes_longer(kinds: set[str], modes: PowerModes, mode: PowerMode) -> tuple[str, ...]:
-    """Return the units that the mode takes something away from, for which the figures are at
-    best."""
-    most = modes.modes[0].cores
+def _other_processors(kinds: set[str], modes: PowerModes, mode: PowerMode) -> tuple[str, ...]:
+    """Return remarks on units of which the mode has fewer processors, or more."""
+    shares, own = modes.shares(mode), modes.modes[0].cores
     remarks = []
-    if mode.cores < most and "cpu" in kinds:
-        remarks.append(f"at best, with {mode.cores} of {most} cores on line")
-    if not mode.all_gpu and "gpu" in kinds:
+    if "cpu" in kinds and shares["cpu"] < 1:
+        remarks.append(f"at best, with {mode.cores} of {own} cores on line")
+    elif "cpu" in kinds and shares["cpu"] > 1:
+        remarks.append(f"for {own} cores on line, not {mode.cores}")
+    if "gpu" in kinds and shares["gpu"] < 1:
         remarks.append("at best, for the GPU has fewer processors")
+    elif "gpu" in kinds and shares["gpu"] > 1:
+        remarks.append("for a GPU with fewer processors")
     return tuple(remarks)

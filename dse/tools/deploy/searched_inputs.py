@@ -98,9 +98,14 @@ def searched_platform(front: Front) -> Platform:
         ResultError: if the file is another one now.
     """
     source = front.provenance
-    file = None if source.platform in platform_names() else _file_of(source.command)
+    board, in_mode, mode = source.platform.rpartition("@")
+    known = (board or mode) in platform_names()
+    file = None if known else _file_of(source.command)
     if file is None:
         return load_platform(source.platform)
+    if in_mode:
+        # The command may have named several modes.
+        file = f"{file.rpartition('@')[0]}@{mode}"
     chip = load_platform(file)
     if all((entry.name, entry.sha256) != (chip.name, chip.sha256) for entry in source.inputs):
         raise ResultError(

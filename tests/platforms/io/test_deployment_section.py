@@ -24,9 +24,12 @@ def test_every_clock_of_a_board_can_be_set(name):
         return
     assert {parameter.domain for parameter in modes.parameters} == set(chip.domain_by_name)
     # The first mode is without limits, and no cap of another passes the ladder.
+    first = f"TPC_POWER_GATING TPC_PG_MASK {modes.modes[0].tpc_mask}"
+    assert not any("TPC" in line and line != first for line in modes.settings)
     assert all(cap is None for _, cap in modes.modes[0].caps_khz)
     for mode in modes.modes[1:]:
         assert mode.cores <= modes.modes[0].cores
+        assert 0 < modes.shares(mode)["gpu"] <= 1
         for domain, cap in mode.caps_khz:
             ladder = [p.frequency_khz for p in chip.domain_by_name[domain].operating_points]
             assert cap is None or cap == 0 or ladder[0] <= cap <= ladder[-1]
@@ -92,7 +95,7 @@ def test_power_modes_leave_out_a_removed_domain(tmp_path):
             {
                 "power_modes": {
                     "modes": [
-                        {"id": 0, "name": "A", "cores": 1, "all_gpu": True, "max_mhz": {"gpu": 1}}
+                        {"id": 0, "name": "A", "cores": 1, "tpc_mask": 0, "max_mhz": {"gpu": 1}}
                     ]
                 }
             },
