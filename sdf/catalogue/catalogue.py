@@ -165,12 +165,13 @@ def _top1(percent: float) -> Accuracy:
 @lru_cache(maxsize=1)
 def catalogue() -> tuple[CatalogueEntry, ...]:
     """Return all networks of the catalogue, in alphabetical order."""
-    from paretosoc.sdf.catalogue.torchvision_tables import ORIGIN, described, tables
+    from paretosoc.sdf.catalogue.exported import tables
 
     exported = (
         CatalogueEntry(
-            table.name, *described(table.name), ORIGIN, (1, 3, table.crop, table.crop), table.macs,
-            table.parameters, _top1(table.top1),
+            table.name, table.family, table.description, table.origin, table.input_shape,
+            table.macs, table.parameters,
+            Accuracy(table.percent, table.metric, table.source) if table.percent else None,
         )
         for table in tables().values()
     )  # fmt: skip
@@ -192,9 +193,13 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
 
 def torchvision_networks() -> tuple[str, ...]:
     """Return the names of torchvision's classification networks, in alphabetical order."""
-    from paretosoc.sdf.catalogue.torchvision_tables import tables
-
-    return tuple(sorted((*_TORCHVISION_TOO, *tables())))
+    exported = (
+        entry.name
+        for entry in catalogue()
+        if entry.origin.startswith("torchvision")
+        and "top-1" in getattr(entry.accuracy, "metric", "")
+    )
+    return tuple(sorted((*_TORCHVISION_TOO, *exported)))
 
 
 @dataclass(frozen=True)
@@ -263,7 +268,7 @@ def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -
         model = LANGUAGE_MODELS[name_or_path]
         data = build(model, *sizes(model, dimensions or {}))
         return ModelFile(name_or_path, data, None, name_or_path)
-    from paretosoc.sdf.catalogue.torchvision_tables import read_table, tables
+    from paretosoc.sdf.catalogue.exported import read_table, tables
 
     if name_or_path in tables():
         return ModelFile(name_or_path, read_table(tables()[name_or_path]), None, name_or_path)

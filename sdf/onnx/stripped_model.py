@@ -36,7 +36,7 @@ def strip_model(data: bytes, *, name: str, activations: int = 1) -> bytes:
     """Return the model with its layers alone, the same bytes every time.
 
     Weights and all constants but integers keep their shapes and lose their values. Integers say how
-    tensors are cut and joined.
+    tensors are cut and joined, and factors of a Resize how large they become.
 
     Args:
         data: an ONNX model of static shapes. Its weights may be inputs of the graph.
@@ -152,7 +152,6 @@ def _written(model: Any, walk: Walk, layers: list[_Kept], name: str) -> Any:
     import onnx
     from onnx import helper
 
-    read = {tensor for layer in layers for tensor in layer.inputs} | set(walk.outputs)
     names = dict.fromkeys(("",), "") | dict.fromkeys(walk.inputs[:1], "data")
     taken: set[str] = {"data"}
     nodes, weights = [], []
@@ -161,24 +160,23 @@ def _written(model: Any, walk: Walk, layers: list[_Kept], name: str) -> Any:
         inputs = []
         for index, tensor in enumerate(layer.inputs):
             if tensor and walk.tensors[tensor].constant:
-                weights.append(_constant(f"{own}:{index}", walk.tensors[tensor]))
+                exact = layer.node.operator == "Resize"
+                weights.append(_constant(f"{own}:{index}", walk.tensors[tensor], exact=exact))
                 inputs.append(weights[-1].name)
             else:
                 inputs.append(names.setdefault(tensor, tensor))
         if layer.new_bias:
             weights.append(_constant(f"{own}:2", Tensor((layer.new_bias,), FLOAT, True)))
             inputs.append(weights[-1].name)
-        used = [tensor if tensor in read else "" for tensor in layer.outputs]
-        while used and not used[-1]:
-            used.pop()
-        for index, tensor in enumerate(used):
-            names[tensor] = names.get(tensor) or (f"{own}>{index}" if index else own)
+        for index, tensor in enumerate(layer.outputs):
+            if tensor:
+                names[tensor] = names.get(tensor) or (f"{own}>{index}" if index else own)
         node = onnx.NodeProto.FromString(layer.node.proto.SerializeToString())
         node.name = own
         node.doc_string = ""
         del node.input[:], node.output[:]
         node.input.extend(inputs)
-        node.output.extend(names[tensor] for tensor in used)
+        node.output.extend(names[tensor] for tensor in layer.outputs)
         nodes.append(node)
     graph = helper.make_graph(
         nodes,
@@ -203,11 +201,12 @@ def _unique(name: str, taken: set[str]) -> str:
     return own
 
 
-def _constant(name: str, tensor: Tensor) -> Any:
-    """Return a tensor as a constant: known whole numbers by value, everything else by shape."""
+def _constant(name: str, tensor: Tensor, *, exact: bool = False) -> Any:
+    """Return a tensor as a constant: known whole numbers by value, everything else by shape unless
+    it must be exact, as factors of a size must."""
     from onnx import TensorProto, numpy_helper
 
-    if tensor.value is not None and tensor.value.dtype.kind in "iu":
+    if tensor.value is not None and (exact or tensor.value.dtype.kind in "iu"):
         return numpy_helper.from_array(tensor.value, name)
     return TensorProto(name=name, data_type=tensor.dtype, dims=tensor.shape)
 

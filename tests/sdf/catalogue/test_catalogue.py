@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
-from paretosoc.sdf.catalogue.torchvision_tables import ORIGIN
+from paretosoc.sdf.catalogue.exported import tables
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.grouping import group_at
 from paretosoc.sdf.grouping.summary import summarise
@@ -93,9 +93,8 @@ NODES = {
 }
 
 
-ENTRIES = tuple(entry for entry in catalogue() if entry.origin != ORIGIN and entry.takes_images)
-"""Those that torchvision's tables do not hold; test_torchvision_tables.py and
-test_language_models.py have the others."""
+ENTRIES = tuple(e for e in catalogue() if e.name not in tables() and e.takes_images)
+"""Those that no table holds; test_exported.py and test_language_models.py have the others."""
 
 
 @pytest.fixture(scope="module")

@@ -119,6 +119,26 @@ def test_cuts_that_change_something_stay() -> None:
     assert [shape for _, shape in network.outputs] == [(1, 6)]
 
 
+def test_scales_keep_their_values_and_nodes_a_result_that_nobody_reads() -> None:
+    factors = numpy_helper.from_array(np.array([1, 1, 2.5, 2], np.float32), "factors")
+    nodes = [
+        helper.make_node("Resize", ["x", "", "factors"], ["large"], name="/up"),
+        helper.make_node("TopK", ["large", "count"], ["value", "index"], name="/best"),
+        helper.make_node("Resize", ["x", "", "factors"], ["again"], name="/again"),
+        helper.make_node("TopK", ["again", "count"], ["most", "place"], name="/most"),
+    ]
+    made = model(
+        nodes, [value("x", 1, 2, 4, 4)],
+        [helper.make_tensor_value_info("index", TensorProto.INT64, (1, 2, 10, 3)),
+         value("again", 1, 2, 10, 8), value("most", 1, 2, 10, 3)],
+        [factors, whole("count", 3)],
+    )  # fmt: skip
+    network = import_onnx_bytes(strip_model(made, name="small"), name="small")
+    assert [shape for _, shape in network.outputs] == [
+        (1, 2, 10, 3), (1, 2, 10, 8), (1, 2, 10, 3),
+    ]  # fmt: skip
+
+
 def test_several_inputs_and_what_cannot_be_stripped() -> None:
     nodes = [helper.make_node("Add", ["x", "k"], ["y"], name="add")]
     given = model(nodes, [value("x", 1, 5), value("k", 1, 5)], [value("y", 1, 5)], [])

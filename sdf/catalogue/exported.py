@@ -1,0 +1,136 @@
+"""The layer tables of networks that come with the program.
+
+Each is an ONNX model whose weights have only shapes, compressed. ``index.json`` lists them with
+their counts and checksums, so that listing them opens none. ``sdf/catalogue/export.py`` made them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import re
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from paretosoc.sdf.errors import GraphError
+
+FOLDER = Path(__file__).parent / "data" / "exported"
+_INDEX = "index.json"
+_NAME = re.compile("[a-z0-9_]+")
+_HASH = re.compile("[0-9a-f]{64}")
+_MAX_BYTES = 64 * 2**20
+"""Bytes of a table. Larger unpacked content is no table of layers."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """The facts of a network that are known without opening its table."""
+
+    name: str
+    family: str
+    description: str
+    origin: str
+    input_shape: tuple[int, ...]
+    """Of the first input, batch 1."""
+    macs: int
+    parameters: int
+    percent: float
+    """Accuracy of published weights at this input, 0 if none is known."""
+    metric: str
+    source: str
+    """Says the accuracy."""
+    sha256: str
+    """Hash of the table, unfolded."""
+
+
+def holds_index(folder: Path) -> bool:
+    """Return whether a folder has tables."""
+    return (folder / _INDEX).is_file()
+
+
+def read_index(folder: Path = FOLDER) -> dict[str, Table]:
+    """Return the tables by name, in alphabetical order.
+
+    Raises:
+        GraphError: if the index is not sound.
+    """
+    path = folder / _INDEX
+    try:
+        rows = [
+            Table(**{**entry, "input_shape": tuple(entry["input_shape"])})
+            for entry in json.loads(path.read_text(encoding="utf-8"))
+        ]
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise GraphError(f"{path}: the index of networks cannot be read: {error}") from None
+    for row in rows:
+        for field, given, sound in (
+            ("name", row.name, _matches(_NAME, row.name)),
+            ("input_shape", row.input_shape, all(map(_is_count, row.input_shape))),
+            ("macs", row.macs, _is_count(row.macs)),
+            ("parameters", row.parameters, _is_count(row.parameters)),
+            ("percent", row.percent, isinstance(row.percent, int | float)),
+            ("sha256", row.sha256, _matches(_HASH, row.sha256)),
+        ):
+            if not sound:
+                raise GraphError(f"{path}: {field} of a network must be sound, got {given!r}")
+    names = [row.name for row in rows]
+    if sorted(set(names)) != names:
+        raise GraphError(f"{path}: names must ascend, each once")
+    return {row.name: row for row in rows}
+
+
+@lru_cache(maxsize=1)
+def tables() -> dict[str, Table]:
+    """Return the tables that come with the program, by name."""
+    return read_index()
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and value > 0
+
+
+def _matches(pattern: re.Pattern[str], value: object) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def table_path(table: Table, folder: Path = FOLDER) -> Path:
+    """Return the path of a table."""
+    return folder / f"{table.name}.onnx.gz"
+
+
+def read_table(table: Table, folder: Path = FOLDER) -> bytes:
+    """Return the ONNX model of a table.
+
+    Raises:
+        GraphError: if the file cannot be read, is damaged, or is not the one that the index names.
+    """
+    path = table_path(table, folder)
+    try:
+        with gzip.open(path) as file:
+            data = file.read(_MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise GraphError(f"{path}: the table of layers cannot be read: {error}") from None
+    found = hashlib.sha256(data).hexdigest()
+    if found != table.sha256:
+        raise GraphError(
+            f"{path}: the table of layers is not the one that the index names: its SHA-256 must be "
+            f"{table.sha256}, got {found}"
+        )
+    return data
+
+
+def write_table(folder: Path, table: Table, data: bytes) -> None:
+    """Write a table, the same bytes every time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table_path(table, folder).write_bytes(gzip.compress(data, 9, mtime=0))
+
+
+def write_index(folder: Path, entries: Iterable[Table]) -> None:
+    """Write the index."""
+    rows = [asdict(table) for table in sorted(entries, key=lambda table: table.name)]
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    (folder / _INDEX).write_text(f"[\n{lines}\n]\n", encoding="utf-8")
