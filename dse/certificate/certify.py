@@ -19,7 +19,6 @@ from paretosoc.dse.certificate.branch_and_bound import (
     find_front,
 )
 from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
-from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.subtree import Subtree, tree_of_subtrees
 from paretosoc.dse.certificate.work_left import likely_seconds
 from paretosoc.dse.errors import InternalError
@@ -130,38 +129,6 @@ class CertifiedFront:
         certificate = replace(self.files.certificate, epsilon_ppm=None)
         claim = replace(self.claim, epsilon_ppm=None)
         return CertifiedFront(self.front, claim, replace(self.files, certificate=certificate))
-
-
-def certify(
-    front: Front,
-    *,
-    limits: Limits | None = None,
-    earlier: ProofArtifacts | None = None,
-    jobs: int | None = None,
-    on_progress: Callable[[SearchProgress], None] | None = None,
-    interrupted: Callable[[], bool] = lambda: False,
-) -> Front:
-    """Return the front with a certificate of its fastest member.
-
-    See :func:`prove`, with the objective of :func:`certified_column`.
-
-    Raises:
-        ResultError: as :func:`prove`.
-        ValueError: if neither latency nor inverse-latency is an objective.
-    """
-    column = certified_column(front.problem)
-    if column is None:
-        raise ValueError("a certificate needs latency or inverse-latency among the objectives")
-    proved = prove(
-        front,
-        (column,),
-        limits=limits,
-        earlier=earlier,
-        jobs=jobs,
-        on_progress=on_progress,
-        interrupted=interrupted,
-    )
-    return replace(proved.front, certificate=proved.claim)
 
 
 def prove(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from paretosoc.dse.baselines.evaluate_all import (
     compared_objective,
     method_of,
 )
-from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, certify
+from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, prove
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
@@ -85,9 +85,11 @@ def compare(
     if front is None:
         settings = SearchSettings(max_evaluations=max_evaluations, seed=seed, jobs=jobs)
         front = explore_problem(built, settings, platform=platform)
-    if provable and certified_column(problem) is not None:
+    certified = certified_column(problem)
+    if provable and certified is not None:
         limits = Limits(max_nodes or DEFAULT_NODES, Deadline.after(time_limit_s))
-        front = certify(front, limits=limits)
+        proved = prove(front, (certified,), limits=limits)
+        front = replace(proved.front, certificate=proved.claim)
     objective = problem.objectives[column]
     values = [member.objectives[column] for member in front.members]
     optimum = front.members[values.index(min(values))]

@@ -94,14 +94,19 @@ def test_every_front_and_the_joined_one_are_verified(dse, explored: Path) -> Non
     assert paretosoc.verify(explored, checker="plain").holds
 
 
-def _spoil_member(folder: Path) -> None:
-    path = folder / "look=resnet18-find=batch1" / "front.json"
+def _resign(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
     document = json.loads(path.read_text())
-    value = document["members"][0]["objectives"]
-    value["power_uw"] -= 1
     del document["content_sha256"]
+    change(document)
     document["content_sha256"] = content_sha256(document)
     path.write_bytes(canonical_bytes(document))
+
+
+def _spoil_member(folder: Path) -> None:
+    def change(front: dict[str, Any]) -> None:
+        front["members"][0]["objectives"]["power_uw"] -= 1
+
+    _resign(folder / "look=resnet18-find=batch1" / "front.json", change)
 
 
 def _without_line(folder: Path) -> None:
@@ -121,14 +126,7 @@ def _swapped(folder: Path) -> None:
 
 
 def _signed(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
-    def spoil(folder: Path) -> None:
-        document = json.loads((folder / "joined.json").read_text())
-        del document["content_sha256"]
-        change(document)
-        document["content_sha256"] = content_sha256(document)
-        (folder / "joined.json").write_bytes(canonical_bytes(document))
-
-    return spoil
+    return lambda folder: _resign(folder / "joined.json", change)
 
 
 def _outside(document: dict[str, Any]) -> None:
@@ -296,14 +294,6 @@ def test_combinations_that_add_nothing_are_a_proved_part(dse, closed: tuple[Path
 
 def _proof_of(folder: Path) -> Path:
     return next(path for path in folder.glob("*.json") if path.name != "problem.json")
-
-
-def _resign(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
-    document = json.loads(path.read_text())
-    del document["content_sha256"]
-    change(document)
-    document["content_sha256"] = content_sha256(document)
-    path.write_bytes(canonical_bytes(document))
 
 
 @pytest.mark.parametrize("name", ["look=resnet50", "look=alexnet"])
