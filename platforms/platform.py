@@ -262,6 +262,8 @@ class Unit:
     support_source: Source
     kept_bytes: int = 0
     """A network whose constants have no more bytes stays on the chip: it moves nothing."""
+    kept_activation_bytes: int = 0
+    """A launch whose activations have no more bytes keeps them on the chip: it moves constants."""
     memory_pool: str | None = None
     """The memory that holds weights and activations of its groups. None: the memory that units
     share."""

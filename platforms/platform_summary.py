@@ -133,6 +133,7 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
         "bandwidth": {
             "share": float(unit.bandwidth_share),
             "kept_bytes": unit.kept_bytes,
+            "kept_activation_bytes": unit.kept_activation_bytes,
             **_source(unit.bandwidth_source),
         },
         "clock_law": {

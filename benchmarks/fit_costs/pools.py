@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from benchmarks.fit_costs.fit import Prior
 from benchmarks.fit_costs.samples import Entry, Sample, parts_of, published, sample
-from paretosoc.fitness.cost_model.roofline import DEPTHWISE
+from paretosoc.fitness.cost_model.roofline import DEPTHWISE, ELEMENTS
 from paretosoc.platforms.platform import Tile
 
 AMPERE = Tile(start_macs=256, channels=64)
@@ -41,17 +41,26 @@ class Pool:
         """Return the tile of an entry."""
         return next((tile for name, tile in self.tiles if entry[0].startswith(name)), Tile())
 
+    @property
+    def counts_elements(self) -> bool:
+        """Return whether launches without multiply-accumulates compute."""
+        return ELEMENTS in dict(self.prior.classes)
+
     def samples(self) -> list[Sample]:
         """Return its measured networks."""
         held = [one for one in published() if self.holds(one.entry)]
-        return [sample(one, self.tile_of(one.entry)) for one in held]
+        return [sample(one, self.tile_of(one.entry), self.counts_elements) for one in held]
 
 
-_CPU = Prior(share=0.4, us_per_layer=15, class_sd=0.7)
+_CPU = Prior(share=0.4, us_per_layer=15, class_sd=0.7, classes=((ELEMENTS, 1.0),))
 _X86 = tuple(("intel-core-ultra-7-155h", name) for name in ("fp32", "fp16", "int8"))
 """OpenVINO on x86: the others are Arm cores with ncnn and QNN."""
 _HTP = Prior(
-    share=0.8, us_per_layer=2, us_per_network=100, class_sd=0.3, classes=((DEPTHWISE, 0.3),)
+    share=0.8,
+    us_per_layer=2,
+    us_per_network=100,
+    class_sd=0.3,
+    classes=((DEPTHWISE, 0.3), (ELEMENTS, 0.02)),
 )
 POOLS = (
     Pool(

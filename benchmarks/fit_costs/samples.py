@@ -13,6 +13,7 @@ from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.roofline import (
     CLASSES,
+    ELEMENTS,
     class_of,
     loaded,
     moved_bytes,
@@ -156,8 +157,9 @@ def parts_of(entry: Entry) -> tuple[Platform, Unit, Peak]:
     return platform, unit, next(peak for peak in unit.peaks if peak.precision == entry[2])
 
 
-def sample(measured: Measured, tile: Tile) -> Sample:
-    """Return the launches of a measured network on tiles."""
+def sample(measured: Measured, tile: Tile, counts_elements: bool) -> Sample:
+    """Return the launches of a measured network on tiles. ``counts_elements``: launches without
+    multiply-accumulates compute."""
     platform, unit, peak = parts_of(measured.entry)
     model = unit_model(unit, platform, peak)
     ratios = clock_ratios(unit, platform, measured.clocks)
@@ -173,8 +175,9 @@ def sample(measured: Measured, tile: Tile) -> Sample:
         for layer in launch.layers:
             place = KEYS.index(key) if (key := class_of(layer)) in KEYS else 0
             compute[row, place] += float(padded_macs(layer, tile)) * scale
-        if model.counts_elements and not compute[row].any():
-            compute[row, 0] = sum(layer.output_elements for layer in launch.layers) * scale
+        if counts_elements and not compute[row].any():
+            elements = sum(layer.output_elements for layer in launch.layers)
+            compute[row, KEYS.index(ELEMENTS)] = elements * scale
     whole = platform.memory_peak_kbps / float(ratios.memory)
     own = loaded([launches], replace(model, bytes_per_element=peak.bytes_per_element))
     memory = [moved_bytes(launch, own) / whole for launch in launches]

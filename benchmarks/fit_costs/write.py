@@ -11,16 +11,22 @@ from typing import Any
 
 from benchmarks.fit_costs.fit import Figures
 from benchmarks.fit_costs.samples import KEYS
+from paretosoc.fitness.cost_model.roofline import ELEMENTS
 from paretosoc.platforms.platform import FitError, Tile
 
 FOLDER = Path(str(resources.files("paretosoc.platforms.data")))
 
 
-def peak_figures(figures: Figures, tile: Tile, error: FitError | None) -> dict[str, Any]:
+def peak_figures(
+    figures: Figures, tile: Tile, counts_elements: bool, error: FitError | None
+) -> dict[str, Any]:
     """Return the fitted keys of a peak, rounded to three digits."""
-    default, *others = (_short(float(value)) for value in figures.efficiency)
-    found: dict[str, Any] = {"efficiency": {"default": default}}
-    found["efficiency"] |= dict(zip(KEYS[1:], others, strict=True))
+    efficiency = zip(KEYS, (_short(float(value)) for value in figures.efficiency), strict=True)
+    found: dict[str, Any] = {
+        "efficiency": {
+            key: value for key, value in efficiency if key != ELEMENTS or counts_elements
+        }
+    }
     if tile != Tile():
         found["tile"] = asdict(tile)
     found["bandwidth_share"] = _short(figures.share)

@@ -29,7 +29,9 @@ POINTWISE = "pointwise convolution"
 FAST = "3 x 3 convolution"
 """Class of convolutions for which fast algorithms exist: 3 x 3, ungrouped, by steps of one."""
 PRODUCT = "product of activations"
-CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT)
+ELEMENTS = "elements"
+"""Class of launches without multiply-accumulates: one operation for each element written."""
+CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT, ELEMENTS)
 """Classes of layers finer than their kind. A peak may name an efficiency for each."""
 
 
@@ -46,15 +48,17 @@ class UnitModel:
     bandwidth_share: Fraction
     kept_bytes: int
     """Constants of a network that stay on the chip, activations with them."""
+    kept_activation_bytes: int
+    """Activations of a launch that stay on the chip."""
     overlap: Fraction
     fixed_ps: int
     setup_ps: int
     """Time that a network takes once."""
     fixed_own_share: Fraction
     counts_elements: bool
-    """Whether a launch without multiply-accumulates computes one operation per element written, as
-    on a CPU, where the vector lanes that multiply do all other work, too. On other units traffic
-    bounds it."""
+    """Whether launches of class ELEMENTS compute: if the unit has an efficiency of them, and on a
+    CPU, where the vector lanes that multiply do all other work, too. On other units traffic bounds
+    them."""
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
@@ -74,11 +78,12 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
         bytes_per_element=peak.bytes_per_element if share else 0,
         bandwidth_share=share,
         kept_bytes=unit.kept_bytes,
+        kept_activation_bytes=unit.kept_activation_bytes,
         overlap=unit.clock_law.overlap,
         fixed_ps=fixed_ns * 1000,
         setup_ps=peak.ns_per_network * 1000,
         fixed_own_share=unit.fixed_own_share,
-        counts_elements=unit.kind == "cpu",
+        counts_elements=unit.kind == "cpu" or ELEMENTS in dict(peak.efficiency),
     )
 
 
@@ -183,11 +188,12 @@ def loaded(groups: Sequence[Sequence[Launch]], model: UnitModel) -> UnitModel:
 
 
 def moved_bytes(launch: Launch, model: UnitModel) -> int:
-    """Return the bytes that a launch moves. Of a unit with memory of its own only constants move,
-    once they do not fit."""
-    if not model.kept_bytes:
-        return launch.moved_bytes(model.bytes_per_element)
-    return sum(layer.parameter_bytes(model.bytes_per_element) for layer in launch.layers)
+    """Return the bytes that a launch moves: constants, and activations that do not stay on the
+    chip. Of a unit with memory of its own only constants move, once they do not fit."""
+    constants = sum(layer.parameter_bytes(model.bytes_per_element) for layer in launch.layers)
+    moved = launch.moved_bytes(model.bytes_per_element)
+    kept = model.kept_activation_bytes
+    return constants if model.kept_bytes or (kept and moved - constants <= kept) else moved
 
 
 def launch_work(launch: Launch, model: UnitModel) -> Fraction:
@@ -203,5 +209,6 @@ def launch_work(launch: Launch, model: UnitModel) -> Fraction:
     )
     if model.counts_elements and not work:
         elements = sum(layer.output_elements for layer in launch.layers)
-        work = elements / (model.macs_per_ps * model.efficiency["default"])
+        share = model.efficiency.get(ELEMENTS, model.efficiency["default"])
+        work = elements / (model.macs_per_ps * share)
     return work

@@ -268,6 +268,10 @@ def _unit(
     )
     _require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
     support, fixed, contention = entry["support"], entry["fixed"], entry["contention"]
+    kept, kept_activations = (
+        integer_of(entry["bandwidth"].get(key, 0), 1 << 20, f"{where}.bandwidth.{key}", "bytes")
+        for key in ("kept_mib", "kept_activations_mib")
+    )
     return Unit(
         name=entry["name"],
         kind=entry["kind"],
@@ -276,9 +280,8 @@ def _unit(
         peaks=peaks,
         bandwidth_share=Fraction(entry["bandwidth"]["share"]),
         bandwidth_source=read_source(entry["bandwidth"]),
-        kept_bytes=integer_of(
-            entry["bandwidth"].get("kept_mib", 0), 1 << 20, f"{where}.bandwidth.kept_mib", "bytes"
-        ),
+        kept_bytes=kept,
+        kept_activation_bytes=kept_activations,
         clock_law=_clock_law(entry["clock_law"], host, f"{where}.clock_law"),
         fixed_ns_per_layer=integer_of(
             fixed["us_per_layer"], 1000, f"{where}.fixed.us_per_layer", "ns"

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
@@ -24,18 +24,21 @@ NETWORKS = ("resnet50", "mobilenet_v2", "googlenet", "inception_v4", "vgg19", "d
 """Measured on some platforms and not on others; all of the catalogue's passed when last tried."""
 BEYOND_THE_MEMORY = {
     ("jetson-agx-orin-32gb", "vgg19", "gpu"),
-    *(
-        (platform, network, "npu")
-        for platform in ("snapdragon-8-elite", "snapdragon-8-gen-3")
-        for network in ("resnet50", "googlenet")
-    ),
+    ("snapdragon-8-gen-3", "googlenet", "npu"),
 }
-"""Measured times that leave no room for all that launches read and write: the VGG-19 of HaX-CoNN's
-Table 5 lacks the large products and their weights, and Snapdragon's NPUs keep activations of these
-two networks in memory of their own. An exception that is not needed any more fails."""
+"""Measured times that leave no room for all that launches of some group read and write: the VGG-19
+of HaX-CoNN's Table 5 lacks the large products and their weights, and GoogLeNet is measured far
+below its estimate, by which its time is shared out. An exception that is not needed any more
+fails."""
 PS_PER_MS = 10**9
 ROUNDING = 1.0005
 """Times are whole picoseconds, published ones have three digits."""
+
+
+def least_moved(launch: Launch, size: int, kept: int) -> int:
+    constants = size * sum(layer.parameters for layer in launch.layers)
+    whole = size * launch.elements
+    return constants if whole - constants <= kept else whole
 
 
 @pytest.mark.parametrize("name", platform_names())
@@ -69,7 +72,11 @@ def test_no_group_is_faster_than_the_hardware(name: str) -> None:
                 time_ms = time_ms.min(axis=tuple(range(1, time_ms.ndim - 1)))
                 least = group.macs / rates[:, None]
                 assert (least <= time_ms * ROUNDING).all(), (network, costs.unit, group.name)
-                moved = size * sum(item.elements for item in launches[index] if not item.is_free)
+                moved = sum(
+                    least_moved(item, size, unit.kept_activation_bytes)
+                    for item in launches[index]
+                    if not item.is_free
+                )
                 if unit.kept_bytes:
                     # With memory of its own: nothing moves but constants that do not fit.
                     moved = 0 if stays else constants[index]
