@@ -42,10 +42,11 @@ def close(
         tree = prove_closed(parts, searched, points[:, list(searched)], limits=limits, jobs=jobs)
         if tree is not None:
             return Closed(problem, tree)
-    if can.bounded and (not needs_all or len(can.bounded) == len(parts.objectives)):
+    has_bounds = can.bounded and (not needs_all or len(can.bounded) == len(parts.objectives))
+    if has_bounds and not limits.until.is_past:
         load_bound_code()
-        until = limits.until
-        bounds = bound_closed(parts, can.bounded, points[:, list(can.bounded)], until=until)
+        own = points[:, list(can.bounded)]
+        bounds = bound_closed(parts, can.bounded, own, until=limits.until)
         if bounds is not None:
             return Closed(problem, bounds)
     return None

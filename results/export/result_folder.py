@@ -168,6 +168,10 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
         if below := min(folder.glob(f"*/{FRONT_FILE}"), default=None):
             hint = f"use the folder of one front, such as {below.parent}"
         raise ResultError(f"{folder}: a front is required, got {kind.words}; {hint}")
+    if not front_path.exists() and other_kind(folder.parent) is not None:
+        raise ResultError(
+            f"{folder}: has no front, but a proof that those beside it need none of it"
+        )
     problem, front_data = read_problem(folder, check_hashes=check_hashes), _read(front_path)
     try:
         return front_from_document(parse(front_data), problem, check_hashes=check_hashes)

@@ -289,7 +289,9 @@ def test_combinations_that_add_nothing_are_a_proved_part(dse, closed: tuple[Path
         assert "look=resnet50: no design point keeps all limits" in done.out
         assert "look=alexnet: others are at least as good" in done.out
         assert "joined front: complete: " in done.out
-    assert dse("show", tight / "look=alexnet").status == 2
+    refused = dse("show", tight / "look=alexnet")
+    assert (refused.status, refused.err.count("\n")) == (2, 1)
+    assert "look=alexnet: has no front, but a proof that those beside it need none" in refused.err
 
 
 def _proof_of(folder: Path) -> Path:
