@@ -20,9 +20,9 @@ choices and its facts:
   time if the clocks have one point each;
 * *Eq. 5 to 8 in one contention interval* (Eq. 6): from an instant t on the layers R run, and
   everything up to t is a fact. Until the first of them ends or another layer starts, at e, each
-  does ``cont_model``'s rate of work per picosecond. So the work of i in R is done by e, but not a
-  picosecond sooner, if et(i) = e, and is not done by e if et(i) is larger. A layer that is not
-  ready before another one has started cannot be the first to start;
+  does ``cont_model``'s rate of work per picosecond. So the work of i in R would be done at an
+  instant d(i), in whole picoseconds: e = d(i) if et(i) = e, and e < d(i) if et(i) is larger. A
+  layer that is not ready before another one has started cannot be the first to start;
 * *speed*: no layer is faster than alone, so et(i) is at least t + work left / 2**16;
 * *load*: a layer that has not started by t and is on a unit follows the one that runs there (Eq.
   9), so makespan >= its end, or t, + the sum of their times. Summed over all units: units x
@@ -233,16 +233,20 @@ class Refutation:
         state = self._lemmas.stop(node)
         st, et = self._equations.st, self._equations.et
         for instant, starts in _events(now, state):
+            goals = [st[i] == instant for i in starts] + [et[i] > instant for i in starts]
             if instant > now.now_ps:
-                now = self._advance(node, state, now, instant)
-            if starts:
-                self._show([st[i] == instant for i in starts] + [et[i] > instant for i in starts])
-                done = now.done | dict.fromkeys(starts, 0)
-                now = _Now(now.now_ps, now.started | set(starts), done)
+                now, ends = self._advance(node, state, now, instant)
+                goals = ends + goals
+            if goals:
+                self._show(goals)
+            done = now.done | dict.fromkeys(starts, 0)
+            now = _Now(now.now_ps, now.started | set(starts), done)
         return state, now
 
-    def _advance(self, node: Lemma, state: Stop, now: _Now, instant: int) -> _Now:
-        """Advance from one instant to that of the next event."""
+    def _advance(
+        self, node: Lemma, state: Stop, now: _Now, instant: int
+    ) -> tuple[_Now, list[Term]]:
+        """Advance from one instant to that of the next event. Return what holds then."""
         st, et = self._equations.st, self._equations.et
         rates = self._rates(node, sorted(now.done))
         before = self._equations.table.before
@@ -250,12 +254,12 @@ class Refutation:
             i for i in range(len(st)) if i not in now.started and before[i] <= now.started
         ]
         self._interval(node, now, rates, next_to_start)
-        self._show([et[i] >= instant for i in rates] + [st[j] >= instant for j in next_to_start])
         ended = [i for i in rates if state.end_ps[i] == instant]
         left = [i for i in rates if i not in ended]
-        self._show([et[i] == instant for i in ended] + [et[i] > instant for i in left])
+        goals = [st[j] >= instant for j in next_to_start]
+        goals += [et[i] == instant for i in ended] + [et[i] > instant for i in left]
         done = {i: now.done[i] + rates[i] * (instant - now.now_ps) for i in left}
-        return _Now(instant, now.started, done)
+        return _Now(instant, now.started, done), goals
 
     def _rates(self, node: Lemma, running: Sequence[int]) -> dict[int, int]:
         """Return the rates of layers that run side by side, ``cont_model`` of Eq. 7."""
@@ -279,15 +283,14 @@ class Refutation:
         """Add Eq. 5 to 8 from now on, up to the first end or start."""
         z3, st, et = self._z3, self._equations.st, self._equations.et
         events = [et[i] for i in rates] + [st[j] for j in next_to_start]
+        due = {}
+        for i, rate in rates.items():
+            left = WORK_PER_PS * self._cost(node, i).time_ps - now.done[i]
+            due[i] = now.now_ps + -(-left // rate)
         for event in events:
-            result = []
-            for i, rate in rates.items():
-                work = WORK_PER_PS * self._cost(node, i).time_ps
-                done = now.done[i] + rate * (event - now.now_ps)
-                ends = z3.And(done >= work, done - rate < work)
-                result.append(z3.If(et[i] > event, done < work, ends))
-            first = z3.And([event <= other for other in events if other is not event])
-            self._solver.add(z3.Implies(first, z3.And(result)))
+            first = [event <= other for other in events if other is not event]
+            result = [z3.If(et[i] > event, event < due[i], event == due[i]) for i in rates]
+            self._solver.add(z3.Implies(z3.And(first), z3.And(result)))
 
     def _cost(self, node: Lemma, i: int) -> Cost:
         """Return the cost of a running layer."""
@@ -305,7 +308,7 @@ class Refutation:
         begins: dict[int, Any] = {u: z3.IntVal(now.now_ps) for u in sorted(set(unit_of))}
         for i, done in now.done.items():
             left = WORK_PER_PS * self._cost(node, i).time_ps - done
-            self._solver.add(WORK_PER_PS * (equations.et[i] - now.now_ps) >= left)
+            self._solver.add(equations.et[i] >= now.now_ps - (-left // WORK_PER_PS))
             begins[unit_of[node.units[self._group_of[i]]]] = equations.et[i]
         rest = [group for i, group in enumerate(self._group_of) if i not in now.started]
         for u, begin in begins.items():
