@@ -4,8 +4,8 @@
 
 Commands that search, prove, write a report or a deployment, run a campaign (on processes, and on a
 Dask cluster) or execute networks are ended by SIGKILL, SIGTERM or SIGINT, at moments spread over
-the time that an undisturbed run takes. Then the same command is run to its end, with ``--resume``
-or ``dse certify`` if it has left a checkpoint or a front. Prints a line per finding: a process that
+the time that an undisturbed run takes. Then the same command is run to its end, or
+``dse certify`` if it has left a checkpoint or a front. Prints a line per finding: a process that
 stays, an unexpected file, a result that differs from the undisturbed one, or a repetition that
 fails. Then it prints kills per command and signal. Exit status 1: there are findings.
 """
@@ -188,7 +188,7 @@ _SMALL = (
 
 def _targets() -> dict[str, Target]:
     explore = ("explore", "squeezenet", "alexnet", *_SMALL, "-o", "{}/out")
-    search = (*explore, "--checkpoint", "{}/search.npz", "--resume")
+    search = (*explore, "--checkpoint", "{}/search.npz")
     certify = ("certify", "{}/out", "-q")
     proof = ("certify", "{}/front", "-q")
     report = ("report", "{}/front")

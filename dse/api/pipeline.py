@@ -80,7 +80,6 @@ def explore(
     time_limit_s: float | None = None,
     stop_when_stalled: int | None = None,
     checkpoint: str | Path | None = None,
-    resume: bool = False,
     seed: int = 0,
     jobs: int | None = None,
     robust: str | None = None,
@@ -103,8 +102,7 @@ def explore(
             improvement.
         time_limit_s: time limit in seconds. The front then depends on the machine.
         stop_when_stalled: evaluations within which the hypervolume must grow by 0.01 %.
-        checkpoint: a file that keeps the state of the search.
-        resume: continue from the checkpoint if it exists.
+        checkpoint: a file that keeps the state of the search, to continue from if it exists.
         seed: the same seed gives the same front for any number of ``jobs``.
         jobs: number of worker threads. Default: one per core.
         robust: search with costs drawn from their errors, by ``mean``, a percentile such as ``p90``
@@ -130,7 +128,6 @@ def explore(
         time_limit_s=time_limit_s,
         stop_when_stalled=stop_when_stalled,
         checkpoint=None if checkpoint is None else Path(checkpoint),
-        resume=resume,
         seed=seed,
         jobs=jobs,
         robust=robust,

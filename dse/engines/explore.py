@@ -71,24 +71,22 @@ def default_evaluations(problem: Problem) -> int:
 class SearchSettings:
     """Budget, seed and checkpoint of a search.
 
-    ``max_evaluations``: number of design points to evaluate. Default: 100,000 (300 when
-    free-running). With a time limit: stop after five times that many evaluations without
-    improvement. ``time_limit_s``: time limit of search and proof together, after which the front
-    depends on the machine. ``stop_when_stalled``: number of evaluations within which the
-    hypervolume must grow by 0.01 %. ``checkpoint``: a file that keeps the state of the search.
-    ``resume``: continue from that file. ``seed``: the same seed gives the same front for any number
-    of ``jobs``. ``jobs``: number of worker threads. Default: one per core. ``robust``: a measure to
-    search by. ``baselines``: merge them into the front. ``start``: rows [n, groups + domains] to
-    begin with, the front of a problem with the same groups, units and domains, for example. Choices
-    that are not allowed are repaired. ``max_nodes``: maximum number of nodes of each search of the
-    proof.
+    ``max_evaluations``: number of design points to evaluate. Default: 100,000 (300 when free-
+    running). With a time limit: stop after five times that many evaluations without improvement.
+    ``time_limit_s``: time limit of search and proof together, after which the front depends on the
+    machine. ``stop_when_stalled``: number of evaluations within which the hypervolume must grow by
+    0.01 %. ``checkpoint``: a file that keeps the state of the search, to continue from if it
+    exists. ``seed``: the same seed gives the same front for any number of ``jobs``. ``jobs``:
+    number of worker threads. Default: one per core. ``robust``: a measure to search by.
+    ``baselines``: merge them into the front. ``start``: rows [n, groups + domains] to begin with,
+    the front of a problem with the same groups, units and domains, for example. Choices that are
+    not allowed are repaired. ``max_nodes``: maximum number of nodes of each search of the proof.
     """
 
     max_evaluations: int | None = None
     time_limit_s: float | None = None
     stop_when_stalled: int | None = None
     checkpoint: Path | None = None
-    resume: bool = False
     seed: int = 0
     jobs: int | None = None
     robust: str | None = None
@@ -165,7 +163,6 @@ def explore_problem(
         evaluate,
         settings.budget(built.problem),
         checkpoint=kept,
-        resume=settings.resume,
         on_progress=on_progress,
         # Rows of the program's own engines are checked at the end, as a fault is its own.
         space=None if isinstance(optimizer, Named) else space,

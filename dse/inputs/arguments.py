@@ -78,7 +78,6 @@ ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function | _Measure] = {
     "population": Whole(2, MAX_COUNT),
     "raise_on_failure": Flag(),
     "rebalanced": _ANY_COUNT,
-    "resume": Flag(),
     "seed": Whole(0, MAX_SEED),
     "solver_seconds": _Seconds(),
     "surrogate_evaluations": _ANY_COUNT,

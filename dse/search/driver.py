@@ -90,7 +90,6 @@ def search(
     budget: Budget,
     *,
     checkpoint: CheckpointFile | None = None,
-    resume: bool = False,
     on_progress: Callable[[Progress], None] | None = None,
     space: DesignSpace | None = None,
 ) -> SearchResult:
@@ -101,8 +100,8 @@ def search(
     uninterrupted one, also with a larger budget.
 
     Args:
-        checkpoint: file for the state, written from time to time and at the end.
-        resume: continue from the checkpoint, if it exists.
+        checkpoint: file for the state, to continue from if it exists. It is written from time to
+            time and at the end.
         space: check that the engine's rows lie in it.
 
     Raises:
@@ -111,7 +110,7 @@ def search(
         ResultError: if the checkpoint cannot be read or written, or is another search's.
     """
     run = _Run(engine, evaluate, budget, checkpoint, on_progress, space)
-    if checkpoint is not None and resume:
+    if checkpoint is not None:
         state = checkpoint.read()
         if state is not None:
             try:

@@ -79,11 +79,12 @@ class EffortOptions:
         ),
     ] = None
     checkpoint: Annotated[
-        Path | None, Option(metavar="FILE", help="Save the state of the search every 10 s.")
+        Path | None,
+        Option(
+            metavar="FILE",
+            help="Save the state of the search every 10 s. Continue from it if the file exists.",
+        ),
     ] = None
-    resume: Annotated[
-        bool, Option("--resume", help="Resume from the checkpoint, if it exists.")
-    ] = False
     no_certify: Annotated[bool, Option("--no-certify", help="Skip the proof.")] = False
     max_nodes: opt.MaxNodes = None
     robust: Annotated[
@@ -163,7 +164,7 @@ def run_exploration(
     from paretosoc.results.export.result_folder import check_output_folder, other_kind
 
     output = result.output
-    _check_effort(effort, optimizer, engine, force=result.force)
+    _check_effort(effort, optimizer, engine)
     check_folder = check_output_folder if other_kind(output) is None else check_joined_folder
     check_folder(output, overwrite=result.force)
     if result.live:
@@ -286,7 +287,7 @@ def _explore_combinations(
     return 130 if interrupted else 0
 
 
-def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, force: bool) -> None:
+def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str) -> None:
     """Refuse options that contradict each other."""
     from paretosoc.dse.engines.optimizers import needs_proof
 
@@ -294,14 +295,6 @@ def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str, *, f
         raise WorkloadError(f"--no-certify: --engine {engine} finds its front by proving it")
     if effort.robust is not None:
         ARGUMENTS["robust"].read(effort.robust, "--robust")
-    checkpoint = effort.checkpoint
-    if checkpoint is None:
-        if effort.resume:
-            raise WorkloadError("--resume: the file is required that --checkpoint FILE names")
-    elif checkpoint.exists() and not (effort.resume or force):
-        raise WorkloadError(
-            f"--checkpoint: {checkpoint} exists already; --resume continues it, --force replaces it"
-        )
 
 
 def _search_line(

@@ -97,7 +97,6 @@ REFUSED_BY_EXPLORE = {
     "seed: an integer from 0 .* got None": {"seed": None},
     "jobs: an integer from 1 .* got 0": {"jobs": 0},
     "stop_when_stalled: an integer": {"stop_when_stalled": 0},
-    "resume: True or False": {"resume": "yes"},
     "on_progress: a function": {"on_progress": 5},
     "checkpoint: a file": {"checkpoint": 5},
     "the name of an optimizer is required, got 'nsga7'; did you mean nsga": {"optimizer": "nsga7"},

@@ -95,6 +95,6 @@ def test_a_proof_after_a_resumed_search_has_its_share(
         return certify(front, **options)
 
     monkeypatch.setattr(pipeline, "prove_front", proving)
-    again = replace(whole, resume=True, time_limit_s=limit)
+    again = replace(whole, time_limit_s=limit)
     explore_to_folder(problem, tmp_path / "again", settings=again, clock=lambda: 0.0)
     assert given == [limit - PICTURE_SHARE * limit]

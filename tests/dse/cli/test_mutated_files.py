@@ -219,7 +219,7 @@ def test_a_broken_checkpoint_ends_with_plain_words(dse: Any, tmp_path: Path) -> 
     seen: Counter[int] = Counter()
     for number in range(MUTATIONS):
         path.write_bytes(with_another_array(sound, rng) if number % 4 else mutated(sound, rng))
-        done = dse(*explore, "--resume", "--max-evaluations", 600)
+        done = dse(*explore, "--max-evaluations", 600)
         assert_plain(done, f"checkpoint {number}")
         seen[done.status] += 1
     assert seen[2] > 0, seen

@@ -58,7 +58,7 @@ def test_turns_come_at_the_same_evaluations_after_a_checkpoint(tmp_path, monkeyp
     identity = Identity("0" * 64, AutoEngine.name, 1, "0")
     kept = CheckpointFile(tmp_path / "state", identity, space, len(constraints_of(space.problem)))
     explored(space, 1_000, checkpoint=kept)
-    resumed = explored(space, 3_000, checkpoint=kept, resume=True)
+    resumed = explored(space, 3_000, checkpoint=kept)
     assert resumed.evaluations == whole.evaluations
     assert np.array_equal(resumed.rows, whole.rows)
 

@@ -86,11 +86,10 @@ def test_killed_again_and_again_it_gives_the_same_as_in_one_go(name, budget, tmp
                 killed_after(evaluate, batches),
                 budget,
                 checkpoint=file,
-                resume=True,
             )
         if name == "exhaustive":
             break
-    same(search(fresh(), evaluate, budget, checkpoint=file, resume=True), whole)
+    same(search(fresh(), evaluate, budget, checkpoint=file), whole)
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state"]
 
 
@@ -104,7 +103,6 @@ def test_a_larger_budget_goes_on_as_if_it_had_been_so_large_from_the_start(tmp_p
             evaluate,
             Budget(evaluations),
             checkpoint=file,
-            resume=True,
         )
         assert part.evaluations == evaluations
         same(part, search(optimizer_named("nsga2").start(space, 3), evaluate, Budget(evaluations)))
@@ -119,7 +117,6 @@ def front_of(checkpoint=None):
         max_evaluations=30_000,
         seed=4,
         checkpoint=checkpoint,
-        resume=checkpoint is not None,
     )
 
 
@@ -164,7 +161,6 @@ def test_what_is_asked_of_a_checkpoint_that_cannot_be(tmp_path, capsys):
         assert run([*arguments]) == 2
         return capsys.readouterr().err
 
-    assert "--resume: the file is required" in refused(*base, "--resume")
     assert "pymoo-nsga2 cannot" in refused(*kept, "--engine", "pymoo-nsga2")
     assert not state.exists()
     explore(["squeezenet"], "jetson-agx-xavier", max_evaluations=300, checkpoint=state)
@@ -173,17 +169,15 @@ def test_what_is_asked_of_a_checkpoint_that_cannot_be(tmp_path, capsys):
         (("--engine", "random"), "engine"),
         (("--groups", "3"), "problem sha256"),
     ):
-        assert f"another search: its {what} is" in refused(*kept, "--resume", *more)
+        assert f"another search: its {what} is" in refused(*kept, *more)
     assert not folder.exists()
 
 
-def test_a_checkpoint_is_not_replaced_unasked(tmp_path, capsys):
+def test_a_file_that_is_no_checkpoint_stays(tmp_path, capsys):
     state = tmp_path / "state"
     state.write_text("notes of mine")
     command = ["explore", "squeezenet", "-p", "jetson-agx-xavier", "-o", str(tmp_path / "out")]
     assert run([*command, "--checkpoint", str(state)]) == 2
-    assert "exists already" in capsys.readouterr().err
-    assert run([*command, "--checkpoint", str(state), "--resume"]) == 2
     assert "is not a checkpoint" in capsys.readouterr().err
     assert state.read_text() == "notes of mine"
 
@@ -206,7 +200,6 @@ def attempt(space, file):
         make_outcomes(space.problem),
         Budget(1200),
         checkpoint=file,
-        resume=True,
     )
 
 

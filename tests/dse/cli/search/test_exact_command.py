@@ -206,6 +206,6 @@ def test_a_folder_that_cannot_be_replaced_is_refused_before_the_proof(
 
 def test_resuming_into_a_folder_that_lacks_only_its_proof_names_certify(dse, tmp_path, pair_folder):
     checkpoint = tmp_path / "search.npz"
-    done = dse(*SMALL, "--checkpoint", checkpoint, "--resume", "-o", pair_folder)
+    done = dse(*SMALL, "--checkpoint", checkpoint, "-o", pair_folder)
     assert done.status == 2
     assert f"'dse certify {pair_folder}' continues its proof" in done.err

@@ -311,7 +311,7 @@ def test_a_checkpoint_is_of_one_measure(problem, tmp_path):
     dse_library.explore(problem, robust="p90", **options)
     for other in (None, "mean"):
         with pytest.raises(ResultError, match="state"):
-            dse_library.explore(problem, robust=other, resume=True, **options)
+            dse_library.explore(problem, robust=other, **options)
 
 
 def test_the_commands_say_which_figures_are_measures(dse, tmp_path):
