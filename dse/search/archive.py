@@ -12,6 +12,9 @@ from paretosoc.dse.search.base import EngineState
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import Outcomes
 
+MOST_ADDED = 1 << 62
+"""Rows that no search adds: with those of a batch their number stays in int64."""
+
 
 class Archive:
     """Non-dominated rows in exact integers. Of equal objective vectors the first stays."""
@@ -66,7 +69,7 @@ class Archive:
             ValueError: if they are not those of an archive of this space.
         """
         rows = state.rows(f"{prefix}rows", space)
-        added = int(state.array(f"{prefix}added", np.int64, (1,), least=0)[0])
+        added = int(state.array(f"{prefix}added", np.int64, (1,), least=0, most=MOST_ADDED)[0])
         width = len(space.problem.objectives)
         self.objectives = state.array(f"{prefix}objectives", np.int64, (len(rows), width))
         numbers = state.array(

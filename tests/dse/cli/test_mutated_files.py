@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import random
@@ -17,11 +16,11 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from benchmarks.robustness.mutations import mutated, with_another_array
 from benchmarks.robustness.texts import MEASURED_TABLE, SDF3
 
 ROOT = Path(__file__).parents[3]
@@ -55,14 +54,6 @@ SESSION = [
     for run in range(2)
     for cat, name, args in (("Node", "n0_kernel_time", NODE), ("Session", "model_run", {}))
 ]
-WEIRD = (
-    *(None, True, -1, 2**63, 10**400, 1.5, -0.0, "", "\x1b[31mred", "a\nb", "\u202egnp.exe"),
-    *("$x_$", "../../etc", "gpu", [], {}, [[]], {"a": {}}, "1e999", "9" * 5000),
-)
-TOKENS = (
-    *(b"\x00", b"\x1b]0;title\x07", b"\xff\xfe", b"9" * 400, b"1e999", b"-1", b"NaN", b"\n\n"),
-    *(b"<!ENTITY a 'b'>", b"&a;", b"{", b"]]", b",,,", b"'", b'"', b"*" * 50, "\u202e".encode()),
-)
 FOREIGN = re.compile(
     r"Traceback|PosixPath|set_int_max_str_digits|numpy|jsonschema|yaml\.|matplotlib|Errno|0x[0-9a-f]{6}"
 )
@@ -119,47 +110,6 @@ def documents() -> dict[str, tuple[str, bytes, Callable[[Path], list[Any]]]]:
             lambda f: ["papers", "replay", f, "-o", f.with_name("out"), "--force"],
         ),
     }
-
-
-def mutated(data: bytes, rng: random.Random) -> bytes:
-    """One or two places changed: a value of a document, or bytes of anything."""
-    for _ in range(rng.randint(1, 2)):
-        try:
-            document = json.loads(data)
-        except (ValueError, UnicodeDecodeError):
-            document = None
-        if isinstance(document, dict | list) and document and rng.random() < 0.7:
-            data = json.dumps(with_a_change(document, rng)).encode("utf-8", "surrogatepass")
-        else:
-            data = with_other_bytes(data, rng)
-    return data
-
-
-def with_a_change(document: Any, rng: random.Random) -> Any:
-    """A weird value, a missing entry or a key twice removed, anywhere."""
-    node = document
-    while True:
-        keys = list(node) if isinstance(node, dict) else range(len(node))
-        key = rng.choice(list(keys))
-        inner = node[key]
-        if isinstance(inner, dict | list) and inner and rng.random() < 0.8:
-            node = inner
-            continue
-        if rng.random() < 0.25:
-            del node[key]
-        elif isinstance(node, dict) and rng.random() < 0.2:
-            node[str(rng.choice(WEIRD))[:60]] = inner
-        else:
-            node[key] = rng.choice(WEIRD)
-        return document
-
-
-def with_other_bytes(data: bytes, rng: random.Random) -> bytes:
-    """A part left out, doubled or replaced by something hostile."""
-    begin = rng.randrange(len(data) + 1)
-    end = min(len(data), begin + rng.choice((0, 1, 1, 8, 60)))
-    middle = rng.choice((b"", data[begin:end] * 2, rng.choice(TOKENS), rng.choice(TOKENS)))
-    return data[:begin] + middle + (b"" if rng.random() < 0.1 else data[end:])
 
 
 def assert_plain(done: Any, label: str) -> None:
@@ -223,27 +173,3 @@ def test_a_broken_checkpoint_ends_with_plain_words(dse: Any, tmp_path: Path) -> 
         assert_plain(done, f"checkpoint {number}")
         seen[done.status] += 1
     assert seen[2] > 0, seen
-
-
-def with_another_array(data: bytes, rng: random.Random) -> bytes:
-    """One array changed: missing, of another shape or kind, or with a number out of range."""
-    with np.load(io.BytesIO(data)) as file:
-        arrays = {name: file[name] for name in file.files}
-    name = rng.choice(sorted(arrays))
-    array = arrays.pop(name)
-    if name == "meta" and rng.random() < 0.8:
-        document = with_a_change(json.loads(array.tobytes()), rng)
-        array = np.frombuffer(json.dumps(document).encode("utf-8", "surrogatepass"), np.uint8)
-    elif array.size and rng.random() < 0.5:
-        array = array.copy()
-        number = rng.choice((-1, 0, 1, 2**31, 2**63 - 1, -(2**63)))
-        array.reshape(-1)[rng.randrange(array.size)] = np.array(number).astype(array.dtype)
-    else:
-        array = rng.choice(
-            (array[:-1], array[..., None], array.astype(np.float64) * np.nan, array.astype("U9"))
-        )
-    if rng.random() < 0.9:
-        arrays[name if rng.random() < 0.9 else "\x1b[31m"] = array
-    buffer = io.BytesIO()
-    np.savez(buffer, allow_pickle=False, **arrays)
-    return buffer.getvalue()

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.robustness.texts import NVPMODEL as CONF
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.analysis.power_modes import mode_costs
 from paretosoc.dse.tools.deploy.deploy import deployment_texts
@@ -16,38 +17,6 @@ from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_mo
 from paretosoc.results.deploy.nvpmodel_section import nearest_mode, power_modes
 from paretosoc.results.errors import ResultError
 from tests.support.deployments import deployment_of, manifest
-
-CONF = """# demo
-< PARAM TYPE=FILE NAME=CPU_ONLINE >
-CORE_1 /sys/devices/system/cpu/cpu1/online
-< PARAM TYPE=CLOCK NAME=CPU_DENVER_0 >
-FREQ_TABLE /sys/a
-MAX_FREQ /sys/b
-MIN_FREQ /sys/c
-< PARAM TYPE=CLOCK NAME=GPU >
-MAX_FREQ /sys/d
-<PARAM TYPE=CLOCK NAME=EMC >
-MAX_FREQ /sys/e
-< PARAM TYPE=CLOCK NAME=DLA_CORE >
-MAX_FREQ /sys/f
-< PARAM TYPE=CLOCK NAME=PVA_VPS >
-MAX_FREQ /sys/g
-< POWER_MODEL ID=3 NAME=SLOW >
-CPU_ONLINE CORE_1 0
-CPU_DENVER_0 MAX_FREQ 1200000
-GPU MAX_FREQ 670000000   # floored by the driver
-EMC MAX_FREQ 1331200000
-DLA_CORE MAX_FREQ 750000000
-PVA_VPS MAX_FREQ 550000000
-< POWER_MODEL ID=11 NAME=ALL >
-CPU_ONLINE CORE_1 1
-CPU_DENVER_0 MAX_FREQ -1
-GPU MAX_FREQ -1
-EMC MAX_FREQ 0
-DLA_CORE MAX_FREQ -1
-PVA_VPS MAX_FREQ -1
-< PM_CONFIG DEFAULT=3 >
-"""
 
 
 def test_nvpmodel(dse, pair_folder, tmp_path):
