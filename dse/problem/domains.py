@@ -61,7 +61,12 @@ def problem_domains(
         if domain.name in choices:
             value = choices[domain.name]
             label = as_written("fixed", {domain.name: clock_text(value)})
-            chosen = ladder_point(frequencies[: fastest + 1], value, label, slowest)
+            chosen = fastest
+            if value != "max":
+                chosen = ladder_point(frequencies, value, label, slowest)
+            if chosen > fastest:
+                most = f"{frequencies[fastest] / 1000:g}"
+                raise WorkloadError(f"{label}: at most {most} MHz is required in this power mode")
             allowed = points == chosen
         elif domain.name not in used:
             allowed = points == domain.parked
