@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from paretosoc.common.compiling import announce_compilation
@@ -25,7 +25,10 @@ def problem_from_texts(networks: Sequence[str], platform: str, given: Given) -> 
     Raises:
         DseError: on input that cannot be used.
     """
-    return _built(workload_from(networks), load_platform(platform), given, parse_options(given))
+    options = parse_options(given)
+    problem = _built(workload_from(networks), load_platform(platform), given, options)
+    _warn([problem])
+    return problem
 
 
 def problems_from_texts(
@@ -42,18 +45,22 @@ def problems_from_texts(
         for each in combinations(workload, options):
             own = replace(options, variants=(*each.names.items(),))
             found.append((replace(each, mode=mode), _built(workload, chip, given, own)))
+    _warn(problem for _, problem in found)
     return found
 
 
 def _built(workload: Workload, platform: Platform, given: Given, options: Options) -> Problem:
     announce_compilation()
-    problem = Problem.from_options(
+    return Problem.from_options(
         workload,
         platform,
         options,
         profile=given.get("profile"),
         losses=given.get("losses"),
     )
-    for warning in problem.built.warnings:
+
+
+def _warn(problems: Iterable[Problem]) -> None:
+    """Print the warnings of problems, each once."""
+    for warning in dict.fromkeys(text for each in problems for text in each.built.warnings):
         print(f"dse: warning: {warning}", file=sys.stderr)
-    return problem

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import paretosoc
+from paretosoc.dse.cli.shared.build import problems_from_texts
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.problem.objectives import displayed
 from tests.dse.tools.choose.test_variants import all_outcomes
@@ -96,3 +97,12 @@ def test_a_clock_above_the_mode_is_refused(dse, file: Path) -> None:
     ).numeric
     clocks = {d.name: d.frequencies_khz[np.flatnonzero(d.allowed)[0]] for d in problem.domains}
     assert (clocks["gpu"], clocks["cpu"]) == (624_750, 1_190_400)
+
+    done = dse(*call, "--fix", clock.replace("828.75", "624.75"), "--no-certify", "-o", out)
+    assert done.status == status, done.err
+
+
+def test_a_warning_about_every_mode_is_printed_once(capsys: pytest.CaptureFixture[str]) -> None:
+    named = "jetson-agx-orin@MAXN,MODE_30W"
+    assert len(problems_from_texts(["yolov10n"], named, {"groups": 8})) == 2
+    assert capsys.readouterr().err.count("unit changes") == 1
