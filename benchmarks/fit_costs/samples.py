@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -39,6 +40,10 @@ SETS = (
     "orin_mlperf31",
     "netspresso_orin",
 )
+NEW_FAMILIES = tuple(
+    f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam")
+)
+"""Sets that no figure is fitted to."""
 KEYS = (
     "default",
     LayerKind.CONVOLUTION.value,
@@ -85,8 +90,16 @@ class Sample:
 @cache
 def published() -> tuple[Measured, ...]:
     """Return all measured networks: of the sets, and of platform files."""
+    found = of_sets(SETS)
+    seen = {(one.entry, one.network) for one in found}
+    found += [one for one in _of_platforms() if (one.entry, one.network) not in seen]
+    return tuple(found)
+
+
+def of_sets(names: Sequence[str]) -> list[Measured]:
+    """Return the measured networks of sets."""
     found = []
-    for name in SETS:
+    for name in names:
         for row in read_set(name).rows:
             platform, unit, precision, network = (
                 str(row[key]) for key in ("platform", "unit", "precision", "network")
@@ -96,11 +109,7 @@ def published() -> tuple[Measured, ...]:
             clocks = tuple((key, round(1000 * float(value))) for key, value in mhz.items())
             entry, pixels = (platform, unit, precision), int(float(row["pixels"]))
             found.append(Measured(entry, network, pixels, clocks, float(row["latency"])))
-    seen = {(one.entry, one.network) for one in found}
-    for one in _of_platforms():
-        if (one.entry, one.network) not in seen:
-            found.append(one)
-    return tuple(found)
+    return found
 
 
 def _of_platforms() -> list[Measured]:
@@ -126,11 +135,12 @@ def _of_platforms() -> list[Measured]:
 
 
 def _resized(name: str, pixels: int) -> ImportedNetwork:
-    """Return a convolutional network of the catalogue for square images of another size."""
+    """Return a network of the catalogue, a convolutional one also for square images of another
+    size."""
     import onnx
 
     entry = next(entry for entry in catalogue() if entry.name == name)
-    if entry.input_shape[2:] == (pixels, pixels):
+    if entry.input_shape[-1] == pixels:
         return load_network(name)
     if name in SIZES:
         data = build_yolo(name, pixels)

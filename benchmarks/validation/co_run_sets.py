@@ -8,11 +8,14 @@ import numpy as np
 
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
+from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, sample
 from benchmarks.validation.known_plans import co_runs_of, known_plans
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison
 from examples.hax import table6
 from examples.hax.published import METHODS, experiments
+from paretosoc.sdf.catalogue.catalogue import catalogue
+from paretosoc.sdf.catalogue.yolo import SIZES, family_of
 
 CO_RUNS = "HaX-CoNN's Table 6, our schedules beside theirs, time"
 ARTIFACT = "HaX-CoNN's artifact, our schedules beside theirs, time"
@@ -38,6 +41,26 @@ def alone() -> list[Comparison]:
         ):
             found.append(Comparison(data, fitted_to, law, "ms", times[known], measured[known]))
     return found
+
+
+def new_families() -> list[Comparison]:
+    """Hold networks of families that no figure was fitted to against the platform files."""
+    families = {entry.name: entry.family for entry in catalogue()}
+    found: dict[tuple[str, str], list[Sample]] = {}
+    for one in of_sets(NEW_FAMILIES):
+        pool = next(pool for pool in POOLS if pool.holds(one.entry))
+        name = one.network
+        family = family_of(name).title if name in SIZES else families[name]
+        made = sample(one, pool.tile_of(one.entry))
+        found.setdefault((f"{pool.name}, new families, time", family), []).append(made)
+    return [
+        Comparison(
+            data, f"families other than {family}", "the program's estimate", "ms",
+            np.array([one.estimate_ms for one in samples]),
+            np.array([one.measured.ms for one in samples]),
+        )
+        for (data, family), samples in sorted(found.items())
+    ]  # fmt: skip
 
 
 def co_runs() -> list[Comparison]:

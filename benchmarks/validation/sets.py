@@ -13,7 +13,7 @@ from benchmarks.validation.clock_sets import (
     tang,
     tx2_grid,
 )
-from benchmarks.validation.co_run_sets import alone, co_runs, named_units, repeats
+from benchmarks.validation.co_run_sets import alone, co_runs, named_units, new_families, repeats
 from benchmarks.validation.energy_sets import board_power, gpu_energy
 from benchmarks.validation.qai_llm import snapdragon_llm
 from benchmarks.validation.rknn_llm import rockchip_llm
@@ -30,6 +30,7 @@ SETS: dict[str, Callable[[], list[Comparison]]] = {
     "board-power": board_power,
     "dla-modes": dla_modes,
     "alone": alone,
+    "new-families": new_families,
     "co-runs": co_runs,
     "named-units": named_units,
     "repeats": repeats,

@@ -1,5 +1,6 @@
-"""The networks that :mod:`~sdf.catalogue.export` takes from packages: torchvision, transformers,
-timm, effdet, segmentation-models-pytorch. Configurations are those of the published weights."""
+"""The networks that :mod:`~sdf.catalogue.export` takes from packages of permissive licences:
+torchvision, transformers, timm, effdet, segmentation-models-pytorch. Configurations are those of
+the published weights."""
 
 from __future__ import annotations
 
@@ -131,11 +132,12 @@ def _torchvision(models: Any) -> Iterator[Source]:
     def retina() -> Any:
         """Build the RetinaNet of MLPerf's inference benchmarks: 264 classes of OpenImages."""
         import torch
+        from torchvision.ops.feature_pyramid_network import LastLevelP6P7
 
         utils = models.detection.backbone_utils
         backbone = utils.resnet_fpn_backbone(
             backbone_name="resnext50_32x4d", weights=None, returned_layers=[2, 3, 4],
-            extra_blocks=utils.LastLevelP6P7(256, 256), norm_layer=torch.nn.BatchNorm2d,
+            extra_blocks=LastLevelP6P7(256, 256), norm_layer=torch.nn.BatchNorm2d,
         )  # fmt: skip
         model = models.detection.RetinaNet(backbone, 264)
 
@@ -283,7 +285,6 @@ def _whispers(tf: Any) -> Iterator[Source]:
         ("base", 512, 6, 6, 8, 80, 51865),
         ("small", 768, 12, 12, 12, 80, 51865),
         ("medium", 1024, 24, 24, 16, 80, 51865),
-        ("large_v3", 1280, 32, 32, 20, 128, 51866),
         ("large_v3_turbo", 1280, 32, 4, 20, 128, 51866),
     ):
         config = tf.WhisperConfig(
@@ -460,11 +461,7 @@ def _detectors() -> Iterator[Source]:
         (0, 512, 34.3), (1, 640, 40.2), (2, 768, 42.5), (3, 896, 47.2),
     ):  # fmt: skip
         name = f"efficientdet_d{size}"
-
-        def build(name: str = name) -> Any:
-            # The channels of the published EfficientDet, with padding that is computed before.
-            return effdet.create_model(name, pretrained=False, pretrained_backbone=False)
-
+        build = partial(effdet.create_model, name, pretrained=False, pretrained_backbone=False)
         yield Source(
             name, "EfficientDet", "EfficientNet, levels joined by weights both ways",
             "effdet, exported without weights", ((1, 3, pixels, pixels),), build, percent,

@@ -242,6 +242,7 @@ LANGUAGE_MODELS = {
                  (3072, 24, 24, 24, 128, 6144, 160256), tied=False),
         _encoder("bert-tiny", "BERT", "prajjwal1/bert-tiny", 128, 2, 2),
         _encoder("bert-base", "BERT", "google-bert/bert-base-uncased", 768, 12, 12),
+        _encoder("bert-large", "BERT", "google-bert/bert-large-uncased", 1024, 24, 16),
         _encoder("minilm-l6", "MiniLM", "sentence-transformers/all-MiniLM-L6-v2", 384, 6, 12),
         _encoder("minilm-l12", "MiniLM", "microsoft/MiniLM-L12-H384-uncased", 384, 12, 12),
     )

@@ -156,8 +156,11 @@ OTHERS = {
     # words, of which an inference reads a few rows.
     "clip_vit_b_32_image": (8.82 / 2, 87.85),
     "clip_vit_b_16_image": (35.13 / 2, 86.19),
+    "clip_vit_l_14_image": (162.03 / 2, 303.97),
+    "clip_vit_l_text": (13.3 / 2, 123.65 - 49408 * 768e-6),
     "clip_vit_b_text": (5.96 / 2, 63.43 - 49408 * 512e-6),
     "siglip_base_image": (35.42 / 2, 92.88),
+    "siglip_so400m_image": (670.35 / 2, 428.23),
     "siglip_base_text": (11.02 / 2, 110.27 - 32000 * 768e-6),
     # quic/ai-hub-models, info.yaml; MACs by hand (hand()).
     "whisper_tiny_encoder": (None, 9.39),
@@ -168,6 +171,8 @@ OTHERS = {
     "whisper_small_decoder": (None, 139),
     "unet": (None, 31.0),
     "mobile_sam": (None, 6.95),
+    # facebookresearch/segment-anything, arXiv 2304.02643.
+    "sam_vit_b": (None, 91),
     # timm's results, for images of 518 pixels, that have 1,113 positions more.
     "dinov2_s": (None, 22.06 - 1113 * 384e-6),
     "dinov2_b": (None, 86.58 - 1113 * 768e-6),
@@ -175,6 +180,7 @@ OTHERS = {
     # DepthAnything/Depth-Anything-V2, README.
     "depth_anything_s": (None, 24.8),
     "depth_anything_b": (None, 97.5),
+    "depth_anything_l": (None, 335.3),
     # google/automl, efficientdet/README.md.
     "efficientdet_d0": (2.54, 3.9),
     "efficientdet_d1": (6.1, 6.6),
@@ -216,7 +222,8 @@ REASONS = {
     "dfine_x": (0.011, 0.01),
 }
 """Shares by which counts differ: of multiply-accumulates and of parameters."""
-UNPUBLISHED = frozenset({"unet_resnet34"})
+TURBO = ("whisper_large_v3_turbo_decoder", "whisper_large_v3_turbo_encoder")
+UNPUBLISHED = frozenset({"unet_resnet34", "retinanet_resnext50", *TURBO})
 """Tables of sizes of a family whose other sizes are held against what is published."""
 
 ATTENTIVE = ("swin", "maxvit")
@@ -282,6 +289,11 @@ def test_counts_of_the_others_are_those_published(name: str) -> None:
     if gmacs is not None:
         assert table.macs / 1e9 == pytest.approx(gmacs * (1 + more_macs), rel=0.02)
     assert table.parameters / 1e6 == pytest.approx(mparameters * (1 + more_parameters), rel=0.025)
+
+
+def test_encoder_and_decoder_have_the_parameters_of_the_whole() -> None:
+    # openai/whisper, README: 809 million.
+    assert sum(tables()[name].parameters for name in TURBO) == pytest.approx(809e6, rel=0.01)
 
 
 @pytest.mark.parametrize("name", sorted(tables()))

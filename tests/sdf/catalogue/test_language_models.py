@@ -18,6 +18,7 @@ from paretosoc.sdf.onnx.importer import import_onnx_bytes
 # Parameters as model cards and hub pages state them, in units or as rounded there (millions).
 PUBLISHED = {
     "bert-base": 109_482_240,
+    "bert-large": 335_141_888,
     "bert-tiny": 4_385_920,
     "chatglm3-6b": 6_243_584_000,
     "gemma-2-2b": 2_614_341_888,
