@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from benchmarks.fit_costs.fit import Prior
-from benchmarks.fit_costs.samples import Entry, Sample, parts_of, published, sample
+from benchmarks.fit_costs.samples import Entry, Measured, Sample, parts_of, published, sample
 from paretosoc.fitness.cost_model.roofline import DEPTHWISE, ELEMENTS
 from paretosoc.platforms.platform import Tile
 
@@ -46,9 +47,9 @@ class Pool:
         """Return whether launches without multiply-accumulates compute."""
         return ELEMENTS in dict(self.prior.classes)
 
-    def samples(self) -> list[Sample]:
-        """Return its measured networks."""
-        held = [one for one in published() if self.holds(one.entry)]
+    def samples(self, measured: Sequence[Measured] = ()) -> list[Sample]:
+        """Return its networks of those measured, by default of all published."""
+        held = [one for one in measured or published() if self.holds(one.entry)]
         return [sample(one, self.tile_of(one.entry), self.counts_elements) for one in held]
 
 

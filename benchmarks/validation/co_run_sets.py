@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
-from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, sample
+from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets
 from benchmarks.validation.known_plans import co_runs_of, known_plans
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison
@@ -47,12 +47,12 @@ def new_families() -> list[Comparison]:
     """Hold networks of families that no figure was fitted to against the platform files."""
     families = {entry.name: entry.family for entry in catalogue()}
     found: dict[tuple[str, str], list[Sample]] = {}
-    for one in of_sets(NEW_FAMILIES):
-        pool = next(pool for pool in POOLS if pool.holds(one.entry))
-        name = one.network
-        family = family_of(name).title if name in SIZES else families[name]
-        made = sample(one, pool.tile_of(one.entry))
-        found.setdefault((f"{pool.name}, new families, time", family), []).append(made)
+    measured = of_sets(NEW_FAMILIES)
+    for pool in POOLS:
+        for one in pool.samples(measured):
+            name = one.measured.network
+            family = family_of(name).title if name in SIZES else families[name]
+            found.setdefault((f"{pool.name}, new families, time", family), []).append(one)
     return [
         Comparison(
             data, f"families other than {family}", "the program's estimate", "ms",

@@ -195,7 +195,7 @@ def _segformers(tf: Any) -> Iterator[Source]:
         )  # fmt: skip
 
 
-_SIZES = {"s": (384, 12, 6), "b": (768, 12, 12), "l": (1024, 24, 16), "h": (1280, 32, 16)}
+_SIZES = {"s": (384, 12, 6), "b": (768, 12, 12), "l": (1024, 24, 16)}
 """Width, layers and heads of vision transformers."""
 
 
@@ -232,12 +232,10 @@ def _plain_transformers(tf: Any) -> Iterator[Source]:
             f"depth_anything_{letter}", "Depth Anything", "depth from one image, v1 and v2", 518,
             encoder(tf.DepthAnythingForDepthEstimation, config, "predicted_depth"),
         )  # fmt: skip
-    for letter, seen in (("b", (2, 5, 8, 11)), ("l", (5, 11, 17, 23)), ("h", (7, 15, 23, 31))):
-        config = tf.SamVisionConfig(**vision(letter), global_attn_indexes=list(seen))
-        yield _image(
-            f"sam_vit_{letter}", "SAM", "image encoder: attention in windows, four times global",
-            1024, encoder(tf.SamVisionModel, config, "last_hidden_state"),
-        )  # fmt: skip
+    yield _image(
+        "sam_vit_b", "SAM", "image encoder: attention in windows, four times global", 1024,
+        encoder(tf.SamVisionModel, tf.SamVisionConfig(), "last_hidden_state"),
+    )  # fmt: skip
     for letter, patch in (("b", 32), ("b", 16), ("l", 14)):
         config = tf.CLIPVisionConfig(**vision(letter, wide=True), patch_size=patch)
         config.projection_dim = 512 if letter == "b" else 768
