@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.check.boxes.check import bounded_columns
-from paretosoc.fitness.check.facts import make_facts
-from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.execution import RULES, rules_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import limits_power
@@ -20,21 +17,6 @@ from paretosoc.results.problem.problem import Problem
 
 MAX_POINTS = 62
 """Operating points of a domain that fit in the bits of a mask."""
-
-
-def fits_int64(problem: Problem, target: LemmaTarget | None = None) -> bool:
-    """Return whether no sum or product of figures of a problem and a claim leaves int64, so that
-    the compiled checker can have them.
-
-    Args:
-        target: of the claim. None: only members and design points are checked.
-    """
-    try:
-        check_magnitudes(problem)
-        make_facts(problem, target or LemmaTarget((), ()))
-    except ResultError:
-        return False
-    return True
 
 
 class Goal(Enum):

@@ -8,6 +8,8 @@ from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S, UHZ_PS
 from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.branch_and_bound.choices import largest_power_mw
+from paretosoc.fitness.check.facts import make_facts
+from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.contention import largest_products, parameters_at
 from paretosoc.fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM
 from paretosoc.results.errors import ResultError
@@ -29,6 +31,21 @@ TIME_FACTOR = 1000
 POWER_FACTOR = 10**6
 """Factor from mW to uW. If a schedule is longer than its period, its mean power counts more than is
 drawn at any instant."""
+
+
+def fits_int64(problem: Problem, target: LemmaTarget | None = None) -> bool:
+    """Return whether no sum or product of figures of a problem and a claim leaves int64, so that
+    the compiled checker can have them.
+
+    Args:
+        target: of the claim. None: only members and design points are checked.
+    """
+    try:
+        check_magnitudes(problem)
+        make_facts(problem, target or LemmaTarget((), ()))
+    except ResultError:
+        return False
+    return True
 
 
 def check_magnitudes(problem: Problem) -> None:

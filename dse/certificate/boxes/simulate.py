@@ -9,8 +9,8 @@ from dataclasses import replace
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_summary
-from paretosoc.dse.certificate.preconditions import fits_int64
 from paretosoc.dse.errors import InternalError
+from paretosoc.dse.problem.int64_bounds import fits_int64
 from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members

@@ -15,7 +15,6 @@ import numpy as np
 
 from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
-from paretosoc.dse.certificate.preconditions import fits_int64
 from paretosoc.dse.certificate.verify.checks import (
     SOLVER_SECONDS,
     Check,
@@ -27,6 +26,7 @@ from paretosoc.dse.certificate.verify.checks import (
 )
 from paretosoc.dse.certificate.verify.members import check_members
 from paretosoc.dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
+from paretosoc.dse.problem.int64_bounds import fits_int64
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
@@ -131,8 +131,6 @@ def _checks(
     then: Callable[[Front], Iterator[Check]],
     check_hashes: bool,
 ) -> Iterator[Check]:
-    from paretosoc.dse.certificate.verify.bounds import wrong_bounds
-
     try:
         front = read_results(folder, check_hashes=check_hashes)
         proofs = [
@@ -162,6 +160,8 @@ def _checks(
         artifacts = [files for _, _, files in proofs]
         yield _declarations_hold(front, artifacts, bounds, compiled=compiled)
     if front.bounds is not None or bounds is not None:
+        from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+
         wrong = wrong_bounds(front, front.bounds, bounds, compiled=compiled)
         yield fails("bounds", wrong) if wrong else _describe_bounds(front)
     elif all(claim is None and files is None for _, claim, files in proofs):
