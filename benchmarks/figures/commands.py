@@ -198,6 +198,7 @@ COMMANDS = (
     ),
     Command("peers", "python -m benchmarks.peers --markdown"),
     Command("transitions", "python -m benchmarks.accuracy.transitions --markdown"),
+    Command("frontier", "python -m benchmarks.frontier --markdown"),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
     Command(
