@@ -200,7 +200,7 @@ BAD = [
     (["sdf", str(GRAPHS / "rate_converter.xml"), "--throughput", "x"], "--throughput"),
     (["sdf", str(GRAPHS / "rate_converter.xml"), "--throughput", "1"], "1/4508"),
     (["networks", "vgg19"], "unexpected extra argument"),
-    (["networks", "--family", "Lenet"], "no family 'Lenet'; there are AlexNet, BERT, ConvNeXt"),
+    (["networks", "--family", "Lenet"], "no family 'Lenet'; there are AlexNet, BERT, CLIP"),
 ]
 
 
@@ -240,7 +240,7 @@ def test_lists_fit_the_terminal(output, command, columns):
 
 
 def test_what_is_not_shown_is_named(output):
-    told = "not shown at this width: description, origin (--json shows all)"
+    told = "not shown at this width: parameters, accuracy, description, origin"
     assert told in output("networks")
     assert "not shown" not in output("networks", columns=250)
 
