@@ -80,7 +80,7 @@ POOLS = (
         Prior(efficiency=0.6, share=0.2, classes=((DEPTHWISE, 0.1),)),
     ),
     Pool("CPUs in FP32 and FP16", "cpu", ("fp32", "fp16"), _CPU, without=_X86),
-    Pool("CPUs in INT8", "cpu", ("int8",), _CPU, without=_X86),
+    Pool("CPUs in INT8", "cpu", ("int8",), _CPU, without=_X86, tiles=(("", Tile(start_macs=48)),)),
     Pool("Core Ultra's CPU", "cpu", ("fp16",), _CPU, ("intel",)),
     Pool(
         "Core Ultra's GPU",
