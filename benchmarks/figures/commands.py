@@ -180,6 +180,19 @@ COMMANDS = (
             for kind in ("median", "worst")
         },
     ),
+    Command(
+        "new-families",
+        "python -m benchmarks.validation --only new-families --markdown",
+        {
+            key: rf"families other than {family} .*the program's estimate #, "
+            for key, family in (
+                ("yolox", r"YOLOX \| 96"),
+                ("yolov10", r"YOLOv10 \| 72"),
+                ("whisper", "Whisper"),
+                ("segformer", "SegFormer"),
+            )
+        },
+    ),
     Command("another-network", "python -m benchmarks.fit_costs --another --markdown"),
     Command("intervals", "python -m benchmarks.fit_costs --intervals --markdown"),
     Command(

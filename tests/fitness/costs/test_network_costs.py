@@ -128,7 +128,9 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
                     rows = item.output_elements // outputs
                     compute *= Fraction(-(-rows // tile["rows"]) * tile["rows"], rows)
                 if unit["kind"] == "cpu" and not item.macs:
-                    lanes = peak["macs_per_cycle"] * efficiency["default"]
+                    lanes = peak["macs_per_cycle"] * efficiency.get(
+                        "elements", efficiency["default"]
+                    )
                     compute = item.output_elements / (lanes * own_mhz[-1])
                 transfer = size / (
                     width * memory_mhz[-1] * peak.get("bandwidth_share", unit["bandwidth"]["share"])
@@ -357,5 +359,5 @@ def test_a_cpu_at_its_slowest_clock_moves_no_more_than_its_lanes_can() -> None:
     slow, fast = (int(costs.time_ps[0, k, -1]) for k in (0, -1))
     assert slow > fast
     (peak,) = (p for p in XAVIER.unit_by_name["cpu"].peaks if p.precision == "fp16")
-    lanes = float(peak.macs_per_cycle * dict(peak.efficiency)["default"])
+    lanes = float(peak.macs_per_cycle * dict(peak.efficiency)["elements"])
     assert slow >= elements / (lanes * 115.2e6) * 1e12
