@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MARKERS = "ox+^*s"
 PANEL_INCHES = PAGE_INCHES / 3
+MOST_COLUMNS = 5
 
 
 def write_pictures(found: Sequence[Comparison], folder: Path) -> list[Path]:
@@ -47,11 +48,13 @@ def picture(found: Sequence[Comparison]) -> bytes:
     from matplotlib.figure import Figure
 
     protocols = list(dict.fromkeys(one.fitted for one in found))
+    columns = min(len(protocols), MOST_COLUMNS)
+    rows = -(-len(protocols) // columns)
     with picture_settings():
-        figure = Figure(figsize=(PANEL_INCHES * len(protocols), PANEL_INCHES), layout="constrained")
-        for axes, fitted in zip(
-            figure.subplots(1, len(protocols), squeeze=False)[0], protocols, strict=True
-        ):
+        size = (PANEL_INCHES * columns, PANEL_INCHES * rows)
+        figure = Figure(figsize=size, layout="constrained")
+        for place, fitted in enumerate(protocols):
+            axes = figure.add_subplot(rows, columns, place + 1)
             _draw(axes, [one for one in found if one.fitted == fitted])
         return svg_bytes(figure)
 
