@@ -67,6 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     options.add_argument("--only", action="append", metavar="NAME", help="only this program")
     chosen = options.parse_args(arguments)
+    names = [peer.name for peer in peers(chosen.seconds, chosen.seeds)]
+    for name in chosen.only or ():
+        if name not in names:
+            options.error(
+                f"--only: {name!r} must be one of {', '.join(names)}. mocasin cannot be: it is not "
+                "on PyPI, and its repository asks for Python below 3.11"
+            )
     load = os.getloadavg()[0]
     rows = [
         _row(peer, chosen.environments)

@@ -25,7 +25,7 @@ from paretosoc.dse.workload.workload import (
     workload_of,
 )
 from paretosoc.dse.workload.workload_check import check_workload
-from paretosoc.sdf.catalogue.accuracy import Accuracy
+from paretosoc.sdf.catalogue.entry import Accuracy
 
 
 def workload_from(arguments: Sequence[str]) -> Workload:

@@ -30,7 +30,8 @@ FAST = "3 x 3 convolution"
 """Class of convolutions for which fast algorithms exist: 3 x 3, ungrouped, by steps of one."""
 PRODUCT = "product of activations"
 ELEMENTS = "elements"
-"""Class of launches without multiply-accumulates: one operation for each element written."""
+"""Class of launches without multiply-accumulates: one operation for each element written. They
+compute on units that have an efficiency of it. On others traffic bounds them."""
 CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT, ELEMENTS)
 """Classes of layers finer than their kind. A peak may name an efficiency for each."""
 
@@ -55,10 +56,6 @@ class UnitModel:
     setup_ps: int
     """Time that a network takes once."""
     fixed_own_share: Fraction
-    counts_elements: bool
-    """Whether launches of class ELEMENTS compute: if the unit has an efficiency of them, and on a
-    CPU, where the vector lanes that multiply do all other work, too. On other units traffic bounds
-    them."""
 
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
@@ -69,10 +66,14 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
     own = platform.ladder_khz(unit.clocks[0])[-1]
     share = unit.bandwidth_share if peak.bandwidth_share is None else peak.bandwidth_share
     fixed_ns = unit.fixed_ns_per_layer if peak.ns_per_layer is None else peak.ns_per_layer
+    efficiency = dict(peak.efficiency)
+    if unit.kind == "cpu":
+        # The vector lanes that multiply do all other work, too.
+        efficiency.setdefault(ELEMENTS, efficiency["default"])
     return UnitModel(
         name=unit.name,
         macs_per_ps=peak.macs_per_cycle * own * CYCLES_PER_PS,
-        efficiency=dict(peak.efficiency),
+        efficiency=efficiency,
         tile=peak.tile,
         bytes_per_ps=(share or 1) * platform.memory_peak_kbps * CYCLES_PER_PS,
         bytes_per_element=peak.bytes_per_element if share else 0,
@@ -83,7 +84,6 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
         fixed_ps=fixed_ns * 1000,
         setup_ps=peak.ns_per_network * 1000,
         fixed_own_share=unit.fixed_own_share,
-        counts_elements=unit.kind == "cpu" or ELEMENTS in dict(peak.efficiency),
     )
 
 
@@ -207,8 +207,7 @@ def launch_work(launch: Launch, model: UnitModel) -> Fraction:
         ),
         Fraction(0),
     )
-    if model.counts_elements and not work:
+    if not work and ELEMENTS in model.efficiency:
         elements = sum(layer.output_elements for layer in launch.layers)
-        share = model.efficiency.get(ELEMENTS, model.efficiency["default"])
-        work = elements / (model.macs_per_ps * share)
+        work = elements / (model.macs_per_ps * model.efficiency[ELEMENTS])
     return work

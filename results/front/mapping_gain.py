@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from statistics import median
 
 import numpy as np
 
@@ -67,7 +68,7 @@ def mapping_gain(front: Front) -> MappingGain | None:
         mapping=tuple(
             Gain(
                 k,
-                _median(gain),
+                median(gain.tolist()),
                 float(gain.max()),
                 _better(int(ours[:, k].min()), int(theirs[:, k].min())),
             )
@@ -192,9 +193,3 @@ def _gains(ours: IntArray, theirs: IntArray, k: int) -> FloatArray:
 def _better(value: int, base: int) -> float:
     """Return the share of ``base`` by which a value is smaller."""
     return (base - value) / abs(base) if base else 0.0
-
-
-def _median(values: FloatArray) -> float:
-    """Return the median. Numpy's own imports its masked arrays first."""
-    middle = [(len(values) - 1) // 2, len(values) // 2]
-    return float(np.sort(values)[middle].mean())

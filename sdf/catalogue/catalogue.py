@@ -11,7 +11,7 @@ from pathlib import Path
 from paretosoc.common.text import did_you_mean, has_control_characters
 from paretosoc.sdf.catalogue import image_networks as images
 from paretosoc.sdf.catalogue import inception
-from paretosoc.sdf.catalogue.accuracy import Accuracy
+from paretosoc.sdf.catalogue.entry import Accuracy, CatalogueEntry
 from paretosoc.sdf.catalogue.language_models import (
     DEFAULT_SEQUENCE,
     LANGUAGE_MODELS,
@@ -27,29 +27,6 @@ from paretosoc.sdf.formats import is_graph_file
 from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
 
 _PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
-
-
-@dataclass(frozen=True)
-class CatalogueEntry:
-    """A network of the catalogue, described without building it."""
-
-    name: str
-    family: str
-    description: str
-    origin: str
-    """The source of its layers."""
-    input_shape: tuple[int, ...]
-    """Batch, channels, height, width. For a language model: batch and tokens."""
-    macs: int
-    parameters: int
-    """Parameters that an inference reads."""
-    accuracy: Accuracy | None = None
-    """With its published weights, at this input."""
-
-    @property
-    def takes_images(self) -> bool:
-        """Return whether its input is an image."""
-        return len(self.input_shape) == 4
 
 
 _IN_PACKAGE = tuple(
@@ -145,7 +122,7 @@ _YOLO = {
     )
     for name, size in SIZES.items()
 }  # fmt: skip
-_TORCHVISION_TOO = (
+TORCHVISION_TOO = (
     "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",
     "resnet50", "vgg16", "vgg19",
 )  # fmt: skip
@@ -167,14 +144,6 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
     """Return all networks of the catalogue, in alphabetical order."""
     from paretosoc.sdf.catalogue.exported import tables
 
-    exported = (
-        CatalogueEntry(
-            table.name, table.family, table.description, table.origin, table.input_shape,
-            table.macs, table.parameters,
-            Accuracy(table.percent, table.metric, table.source) if table.percent else None,
-        )
-        for table in tables().values()
-    )  # fmt: skip
     built = (row.entry() for row in _BUILDERS.values())
     language = (
         CatalogueEntry(
@@ -187,7 +156,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
         replace(entry, accuracy=_top1(_TOP1_TOO[entry.name])) if entry.name in _TOP1_TOO else entry
         for entry in (*_IN_PACKAGE, *built)
     )
-    entries = (*older, *_YOLO.values(), *exported, *language)
+    entries = (*older, *_YOLO.values(), *tables().values(), *language)
     return tuple(sorted(entries, key=lambda entry: entry.name))
 
 
@@ -199,7 +168,7 @@ def torchvision_networks() -> tuple[str, ...]:
         if entry.origin.startswith("torchvision")
         and "top-1" in getattr(entry.accuracy, "metric", "")
     )
-    return tuple(sorted((*_TORCHVISION_TOO, *exported)))
+    return tuple(sorted((*TORCHVISION_TOO, *exported)))
 
 
 @dataclass(frozen=True)

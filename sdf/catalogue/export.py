@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
+from paretosoc.sdf.catalogue.entry import Accuracy
 from paretosoc.sdf.catalogue.export_sources import Source, sources
 from paretosoc.sdf.catalogue.exported import (
     FOLDER,
@@ -55,10 +56,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         source = known[name]
         data = strip_model(_export(source), name=name, activations=len(source.inputs))
         summary = summarise(import_onnx_bytes(data, name=name))
+        accuracy = Accuracy(source.percent, source.metric, source.says) if source.percent else None
         table = Table(
             name, source.family, source.description, source.origin, source.inputs[0],
-            summary.macs, summary.parameters, source.percent, source.metric, source.says,
-            summary.sha256,
+            summary.macs, summary.parameters, accuracy, summary.sha256,
         )  # fmt: skip
         write_table(chosen.output, table, data)
         tables[name] = table

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from paretosoc.sdf.catalogue.catalogue import TORCHVISION_TOO
+
 Shape = tuple[int, ...]
 
 
@@ -75,11 +77,6 @@ _CLASSIFIERS = {
     "wide_resnet": ("ResNet", "residual blocks with twice the channels inside"),
 }
 """Family and building blocks of torchvision's networks, by the beginnings of their names."""
-_ELSEWHERE = (
-    "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",
-    "resnet50", "vgg16", "vgg19",
-)  # fmt: skip
-"""Networks of torchvision that the catalogue has from elsewhere under the same name."""
 _TORCHVISION = "torchvision, exported without weights"
 _MODELS = "https://docs.pytorch.org/vision/stable/models.html"
 
@@ -88,7 +85,7 @@ def _torchvision(models: Any) -> Iterator[Source]:
     """Take classifiers at the smallest crop with published weights, detectors and segmentation
     without what follows their last layers."""
     for name in models.list_models(module=models):
-        if name in _ELSEWHERE:
+        if name in TORCHVISION_TOO:
             continue
         options = {"init_weights": False} if name == "inception_v3" else {}
         prefix = max((key for key in _CLASSIFIERS if name.startswith(key)), key=len)

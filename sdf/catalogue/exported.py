@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from paretosoc.sdf.catalogue.entry import Accuracy, CatalogueEntry
 from paretosoc.sdf.errors import GraphError
 
 FOLDER = Path(__file__).parent / "data" / "exported"
@@ -27,23 +28,10 @@ _MAX_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
-class Table:
-    """The facts of a network that are known without opening its table."""
+class Table(CatalogueEntry):
+    """A network whose layers are in a table."""
 
-    name: str
-    family: str
-    description: str
-    origin: str
-    input_shape: tuple[int, ...]
-    """Of the first input, batch 1."""
-    macs: int
-    parameters: int
-    percent: float
-    """Accuracy of published weights at this input, 0 if none is known."""
-    metric: str
-    source: str
-    """Says the accuracy."""
-    sha256: str
+    sha256: str = ""
     """Hash of the table, unfolded."""
 
 
@@ -61,7 +49,13 @@ def read_index(folder: Path = FOLDER) -> dict[str, Table]:
     path = folder / _INDEX
     try:
         rows = [
-            Table(**{**entry, "input_shape": tuple(entry["input_shape"])})
+            Table(
+                **{
+                    **entry,
+                    "input_shape": tuple(entry["input_shape"]),
+                    "accuracy": Accuracy(**entry["accuracy"]) if entry["accuracy"] else None,
+                }
+            )
             for entry in json.loads(path.read_text(encoding="utf-8"))
         ]
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -72,7 +66,6 @@ def read_index(folder: Path = FOLDER) -> dict[str, Table]:
             ("input_shape", row.input_shape, all(map(_is_count, row.input_shape))),
             ("macs", row.macs, _is_count(row.macs)),
             ("parameters", row.parameters, _is_count(row.parameters)),
-            ("percent", row.percent, isinstance(row.percent, int | float)),
             ("sha256", row.sha256, _matches(_HASH, row.sha256)),
         ):
             if not sound:

@@ -42,17 +42,16 @@ def test_the_npus_of_snapdragon_keep_a_mebibyte() -> None:
 def test_a_launch_without_multiplications_takes_an_operation_for_each_element() -> None:
     pooling = layer("a", LayerKind.POOLING, macs=0)
     launch = Launch((pooling,), elements=1000, is_free=False)
-    shares = {"default": Fraction(1, 2), ELEMENTS: Fraction(1, 50)}
-    unit = model(efficiency=shares, counts_elements=True)
+    unit = model(efficiency={"default": Fraction(1, 2), ELEMENTS: Fraction(1, 50)})
     assert launch_work(launch, unit) == 50 * pooling.output_elements / unit.macs_per_ps
-    assert launch_work(launch, replace(unit, counts_elements=False)) == 0
-    assert launch_work(launch, replace(unit, efficiency={"default": Fraction(1, 2)})) == (
-        2 * pooling.output_elements / unit.macs_per_ps
-    )
+    assert launch_work(launch, replace(unit, efficiency={"default": Fraction(1, 2)})) == 0
 
 
-def test_a_unit_counts_elements_if_it_has_an_efficiency_of_them() -> None:
-    cpu, gpu = (load_platform("jetson-agx-orin").unit_by_name[name] for name in ("cpu", "gpu"))
+def test_a_cpu_computes_elements_by_default() -> None:
     orin = load_platform("jetson-agx-orin")
-    assert unit_model(cpu, orin, cpu.peaks[0]).counts_elements
-    assert not unit_model(gpu, orin, gpu.peaks[0]).counts_elements
+    cpu, gpu = (orin.unit_by_name[name] for name in ("cpu", "gpu"))
+    (peak, *_) = cpu.peaks
+    bare = replace(peak, efficiency=(("default", Fraction(1, 3)),))
+    assert unit_model(cpu, orin, bare).efficiency[ELEMENTS] == Fraction(1, 3)
+    assert unit_model(cpu, orin, peak).efficiency[ELEMENTS] == dict(peak.efficiency)[ELEMENTS]
+    assert ELEMENTS not in unit_model(gpu, orin, gpu.peaks[0]).efficiency

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from paretosoc.sdf.catalogue.catalogue import (
-    CatalogueEntry,
     catalogue,
     load_network,
     torchvision_networks,
 )
+from paretosoc.sdf.catalogue.entry import CatalogueEntry
 from paretosoc.sdf.catalogue.exported import (
     FOLDER,
     read_index,
