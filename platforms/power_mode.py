@@ -15,6 +15,12 @@ from paretosoc.platforms.source import Source, Status, round_half_up
 ALL_MODES = "all"
 
 
+def board_and_mode(name: str) -> tuple[str, str]:
+    """Return the board and the power mode of ``BOARD@MODE``. The mode is empty without one."""
+    board, sign, mode = name.rpartition("@")
+    return (board, mode) if sign else (name, "")
+
+
 def power_modes_named(platform: Platform, names: str) -> list[Platform]:
     """Return the platform in each of its power modes of these names, comma-separated, or in
     ``all``.

@@ -21,6 +21,7 @@ from paretosoc.dse.tools.choose.joined import CombinationFront, label_of, points
 from paretosoc.dse.tools.choose.joined_folder import DOMINATED, folder_names, write_joined
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.dse.workload.variants import Combination, accuracy_sources
+from paretosoc.platforms.power_mode import board_and_mode
 from paretosoc.results.export.closed import write_closed
 
 NOT_EXPLORED = "not explored: interrupted"
@@ -114,9 +115,9 @@ def explore_combinations(
         if all(of.front is None for _, of in found):
             raise failed or KeyboardInterrupt
         (first, problem), *_ = problems
-        board = problem.platform.name.removesuffix(f"@{first.mode}")
+        name = problem.platform.name
         return JoinedResult(
-            platform=board,
+            platform=board_and_mode(name)[0] if first.mode else name,
             command=command,
             accuracy_sources=accuracy_sources([each for each, _ in problems]),
             combinations=tuple(of for _, of in found),

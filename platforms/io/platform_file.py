@@ -14,7 +14,7 @@ from paretosoc.platforms.io.exact_json import canonical_json, parse_exact
 from paretosoc.platforms.io.platform_build import build_platform
 from paretosoc.platforms.io.schema_check import check_against_schema
 from paretosoc.platforms.platform import Platform
-from paretosoc.platforms.power_mode import power_modes_named
+from paretosoc.platforms.power_mode import board_and_mode, power_modes_named
 
 MAX_BYTES = 20_000_000
 """Larger files are refused before they are read."""
@@ -71,8 +71,8 @@ def load_platforms(name_or_path: str | Path) -> list[Platform]:
     Raises:
         PlatformError: as there.
     """
-    board, _, modes = str(name_or_path).rpartition("@")
-    if board and not Path(name_or_path).exists():
+    board, modes = board_and_mode(str(name_or_path))
+    if board not in ("", str(name_or_path)) and not Path(name_or_path).exists():
         return power_modes_named(_load(board), modes)
     return [_load(name_or_path)]
 

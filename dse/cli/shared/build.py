@@ -15,6 +15,7 @@ from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.platforms.io.platform_file import load_platform, load_platforms
 from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.power_mode import board_and_mode
 
 
 def problem_from_texts(networks: Sequence[str], platform: str, given: Given) -> Problem:
@@ -39,7 +40,7 @@ def problems_from_texts(
     and the platform is in one mode."""
     options, workload = parse_options(given), workload_from(networks)
     chips = load_platforms(platform)
-    modes = [chip.name.rpartition("@")[2] if len(chips) > 1 else "" for chip in chips]
+    modes = [board_and_mode(chip.name)[1] if len(chips) > 1 else "" for chip in chips]
     found = []
     for chip, mode in zip(chips, modes, strict=True):
         for each in combinations(workload, options):

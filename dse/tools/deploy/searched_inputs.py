@@ -12,6 +12,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.power_mode import board_and_mode
 from paretosoc.results.costs.cost_origins import NetworkOrigins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
@@ -98,14 +99,13 @@ def searched_platform(front: Front) -> Platform:
         ResultError: if the file is another one now.
     """
     source = front.provenance
-    board, in_mode, mode = source.platform.rpartition("@")
-    known = (board or mode) in platform_names()
-    file = None if known else _file_of(source.command)
+    board, mode = board_and_mode(source.platform)
+    file = None if board in platform_names() else _file_of(source.command)
     if file is None:
         return load_platform(source.platform)
-    if in_mode:
+    if mode:
         # The command may have named several modes.
-        file = f"{file.rpartition('@')[0]}@{mode}"
+        file = f"{board_and_mode(file)[0]}@{mode}"
     chip = load_platform(file)
     if all((entry.name, entry.sha256) != (chip.name, chip.sha256) for entry in source.inputs):
         raise ResultError(
