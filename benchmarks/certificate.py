@@ -27,9 +27,9 @@ from benchmarks.problems.reference_problem import DLA_CONTENTION, GPU_CONTENTION
 from paretosoc.common.deadline import Deadline
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
-from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
 from paretosoc.dse.certificate.formulation.prove import prove_formulation
 from paretosoc.dse.certificate.formulation.refute import NotShown
+from paretosoc.dse.certificate.improve import FastestResult, find_fastest
 from paretosoc.dse.compile.load import load_proof_code
 from paretosoc.fitness.check.leaves import leaf_table
 from paretosoc.fitness.check.target import LemmaTarget

@@ -49,7 +49,7 @@ from paretosoc.dse.certificate.boxes.prove import bound_front
 from paretosoc.dse.certificate.certify import Limits, prove
 from paretosoc.dse.certificate.preconditions import Goal, Provable, provable
 from paretosoc.dse.certificate.strategy import prove_front
-from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.certificate.verify.solvers import wrong_bounds
 from paretosoc.dse.errors import InfeasibleError
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof

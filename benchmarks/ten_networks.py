@@ -24,8 +24,8 @@ from benchmarks.problems.search_problems import GROUPS_EACH, TEN_NETWORKS
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import PPM, PS_PER_MS
 from paretosoc.dse.certificate.boxes.prove import bound_front, default_boxes
-from paretosoc.dse.certificate.seed_front import seed_front
-from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.certificate.improve import seed_front
+from paretosoc.dse.certificate.verify.solvers import wrong_bounds
 from paretosoc.dse.compile.load import load_proof_code
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.search.driver import Budget, search

@@ -6,7 +6,8 @@ import errno
 import hashlib
 import os
 import stat
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from paretosoc.common.errors import DseError
@@ -15,6 +16,16 @@ from paretosoc.common.unfinished import unfinished
 MAX_BYTES = 1 << 28
 """Larger documents and logs were given by mistake. Their parsed content takes several times the
 memory."""
+
+
+@contextmanager
+def naming(place: object, error: type[DseError]) -> Iterator[None]:
+    """Return a context in which messages of errors of a class begin with a place, such as a
+    file."""
+    try:
+        yield
+    except error as cause:
+        raise error(f"{place}: {cause}") from None
 
 
 def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTES) -> bytes:

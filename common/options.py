@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from enum import Enum
 from shlex import quote
 
-from paretosoc.common.call_time import call_begins
+from paretosoc.common.compiling import call_begins
 
 
 class Door(Enum):

@@ -20,8 +20,7 @@ import numpy as np
 
 from benchmarks.harness.report import Column, Value, parser, show
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.problem.build import BuiltProblem, build_problem
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origins
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.host_units import HostUnit, describe_host, free_cores

@@ -12,8 +12,8 @@ from benchmarks.accuracy import table2
 from benchmarks.validation.clock_sets import board_subjects
 from benchmarks.validation.published import read_set
 from examples.hax.published import standalone_ms
-from paretosoc.dse.certificate.seed_front import seed_front
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.certificate.improve import seed_front
+from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.analysis.cost_draws import CostErrors, same_errors, stated_errors
 from paretosoc.fitness.costs.standard_errors import IDLE_POWER, calibrated
 from paretosoc.results.front.front import Front

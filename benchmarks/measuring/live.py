@@ -26,9 +26,8 @@ from benchmarks.measuring.cases import Case
 from benchmarks.measuring.replay import DRAWS, State, by_value, grid_of
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.certificate.seed_front import seed_front
-from paretosoc.dse.problem.build import BuiltProblem, build_problem
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.certificate.improve import seed_front
+from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origins
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, make_execution_plan

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.harness.report import Column, Value, tabulate
 from benchmarks.validation.known_plans import CoRun, built_pair, co_runs_of, plan_row
 from paretosoc.common.arrays import BoolArray, FloatArray
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors, with_factors
 from paretosoc.fitness.simulate import make_evaluator
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.site.document_schema import schema_of
-from paretosoc.results.costs.board_results import MEASUREMENTS
-from paretosoc.results.costs.costs_file import COSTS
+from paretosoc.results.costs.costs_file import COSTS, MEASUREMENTS
 from paretosoc.results.front.bounds_file import BOUNDS
 from paretosoc.results.front.certificate import CERTIFICATE
 from paretosoc.results.front.front_document import FRONT

@@ -16,8 +16,13 @@ from numpy.typing import ArrayLike, NDArray
 from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.options import as_written
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.api.front_pictures import choice_intervals, front_figure, front_page
-from paretosoc.dse.api.front_views import front_views, member_views
+from paretosoc.dse.api.front_pictures import (
+    choice_intervals,
+    front_figure,
+    front_page,
+    front_views,
+    member_views,
+)
 from paretosoc.dse.api.member import Member
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
@@ -369,7 +374,7 @@ class Front(Sequence[Member]):
             ResultError: if there is no such member, or the front has no ``costs.json``.
         """
         from paretosoc.results.deploy.deployment import require_origins
-        from paretosoc.results.export.node_data import node_data
+        from paretosoc.results.export.trace import node_data
 
         return node_data(self[which].scheduled, require_origins(self.costs))
 
@@ -440,7 +445,7 @@ class Front(Sequence[Member]):
         Args:
             resolution: see :meth:`choices`. None: that of the tables.
         """
-        from paretosoc.results.text.latex import tabular
+        from paretosoc.common.tables import tabular
 
         check_type("resolution", resolution, Real | None, _SHARE)
         rows = [

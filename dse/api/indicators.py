@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paretosoc.common.arrays import FloatArray
+from paretosoc.common.tables import tabular
 from paretosoc.common.text import pluralize
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.errors import WorkloadError
@@ -23,7 +24,6 @@ from paretosoc.results.text.compare_fronts import (
     compare_fronts,
     problem_differences,
 )
-from paretosoc.results.text.latex import tabular
 
 FrontLike = Front | str | Path
 LEAST_RUNS = 2

@@ -22,7 +22,7 @@ from paretosoc.dse.tools.choose.joined_folder import DOMINATED, folder_names, wr
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.dse.workload.variants import Combination, accuracy_sources
 from paretosoc.platforms.power_mode import board_and_mode
-from paretosoc.results.export.closed import write_closed
+from paretosoc.results.export.result_folder import write_closed
 
 NOT_EXPLORED = "not explored: interrupted"
 

@@ -13,8 +13,8 @@ from paretosoc.results.front.reaction import reaction_ps
 from paretosoc.results.front.schedule import ScheduledMember
 from paretosoc.results.problem.objectives import displayed, shown_values
 from paretosoc.results.problem.problem import Problem as NumericProblem
-from paretosoc.results.text.batches import energy_per_image_mj, images_per_second
 from paretosoc.results.text.member_diff import clocks_mhz
+from paretosoc.results.text.rates import energy_per_image_mj, images_per_second
 
 
 @dataclass(frozen=True, eq=False)

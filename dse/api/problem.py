@@ -12,8 +12,7 @@ from paretosoc.dse.baselines.repeat_matching import balanced as with_matched_rep
 from paretosoc.dse.compile.load import check_address_space
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_keywords, check_type
-from paretosoc.dse.problem.build import BuiltProblem, build_problem
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origins
 from paretosoc.dse.problem.runtime_limits import with_defaults
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import FIELDS, Options, ProblemOptions, as_written, read_options

@@ -10,7 +10,7 @@ from paretosoc.dse.certificate.certify import Limits, prove_closed
 from paretosoc.dse.certificate.preconditions import Goal, is_searchable, provable
 from paretosoc.dse.compile.load import load_bound_code, load_proof_code
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.closed import Closed
+from paretosoc.results.export.result_folder import Closed
 from paretosoc.results.problem.problem import Problem
 
 

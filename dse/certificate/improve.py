@@ -9,22 +9,133 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
+from paretosoc.dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
 from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, prove
-from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
 from paretosoc.dse.certificate.preconditions import certified_column
-from paretosoc.dse.certificate.seed_front import seed_front
-from paretosoc.dse.certificate.subtree import Subtree
+from paretosoc.dse.certificate.subtree import Subtree, proof_tree
+from paretosoc.dse.search.driver import StoppedBy
 from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.dse.space.members import make_members
+from paretosoc.dse.version import program_version
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import Certificate, CertificateStatus
+from paretosoc.results.front.dominance import non_dominated, reference_point
 from paretosoc.results.front.epsilon import epsilon_ppm
-from paretosoc.results.front.proof_tree import tree_bytes
-from paretosoc.results.io.canonical_json import sha256_of
-from paretosoc.results.problem.objectives import ObjectiveKind
+from paretosoc.results.front.front import BaselinePoint, Front, Provenance
+from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
+from paretosoc.results.io.canonical_json import INT64_MAX, sha256_of
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
+
+
+def seed_front(
+    problem: Problem,
+    rows: IntArray,
+    *,
+    engine: str,
+    platform: str = "",
+    precision: str = "",
+    baselines: tuple[BaselinePoint, ...] = (),
+) -> Front:
+    """Return the front of ``rows`` [n, groups + domains], which are canonical and feasible."""
+    objectives = make_outcomes(problem)(rows).objectives
+    kept = non_dominated(objectives)
+    return Front(
+        problem=problem,
+        members=make_members(problem, rows[kept], objectives[kept]),
+        provenance=Provenance(
+            version=program_version(),
+            engine=engine,
+            seed=0,
+            evaluations=len(rows),
+            stopped_by=StoppedBy.EXHAUSTED.value,
+            seconds=0.0,
+            inputs=(),
+            platform=platform,
+            precision=precision,
+            command="",
+            convergence=(),
+            reference_point=tuple(reference_point(objectives).tolist()),
+        ),
+        baselines=baselines,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class FastestResult:
+    """The best design point of the search, and its tree.
+
+    ``best`` is None if no design point is better than the one that the search started from, or none
+    is feasible. ``best_value`` is its value, or the one started from (None: neither). No design
+    point is below ``bound``.
+    """
+
+    complete: bool
+    best: DesignPoint | None
+    best_value: int | None
+    bound: int
+    root: Subtree
+    prices: tuple[tuple[int, ...], ...]
+    nodes: int
+    seconds: float
+
+    @property
+    def tree(self) -> ProofTree:
+        """Return the proof: closed nodes with their reasons."""
+        return proof_tree(self.root)
+
+
+def find_fastest(
+    problem: Problem,
+    *,
+    known: int | None = None,
+    sums_rates: bool = False,
+    max_nodes: int | None = None,
+    until: Deadline = NEVER,
+    resume_from: Subtree | None = None,
+    on_progress: Callable[[SearchProgress], None] | None = None,
+) -> FastestResult:
+    """Find the smallest makespan, one of the problem's objectives.
+
+    Args:
+        known: a value that some feasible design point has. Only better ones are searched for.
+        sums_rates: minimise -sum of floor(10^18 / T_n) in uHz (Eq. 10 of HaX-CoNN) instead.
+        max_nodes, until, resume_from, on_progress: see
+            :func:`dse.certificate.branch_and_bound.find_front`.
+
+    Raises:
+        ResultError: as :func:`dse.certificate.branch_and_bound.find_front`.
+    """
+    kind = ObjectiveKind.INVERSE_LATENCY if sums_rates else ObjectiveKind.LATENCY
+    result = find_front(
+        problem,
+        objectives=(problem.objectives.index(Objective(kind)),),
+        known=None if known is None else Incumbents(np.array([[known]], dtype=np.int64)),
+        max_nodes=max_nodes,
+        until=until,
+        resume_from=resume_from,
+        on_progress=on_progress,
+    )
+    value = int(result.objectives[0, 0]) if len(result.objectives) else None
+    below = INT64_MAX if value is None else value
+    best = None
+    if value is not None and result.rows[0, 0] >= 0:
+        best = problem.design_of(result.rows[0])
+    return FastestResult(
+        complete=result.complete,
+        best=best,
+        best_value=value,
+        bound=min(int(result.open_bounds.min(initial=INT64_MAX)), below),
+        root=result.root,
+        prices=result.prices,
+        nodes=result.nodes,
+        seconds=result.seconds,
+    )
+
 
 START = (GpuOnly, GpuAndDsa)
 """The naive schedules. HaX-CoNN starts from the best of these, too (its footnote 1)."""

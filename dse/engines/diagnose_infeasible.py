@@ -42,7 +42,7 @@ from paretosoc.results.problem.limits import (
 from paretosoc.results.problem.objectives import Objective
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import rate_uhz, times_alone_ps
-from paretosoc.results.text.releases import describe_loads
+from paretosoc.results.text.rates import describe_loads
 
 PROBE_EVALUATIONS = 5_000
 """Spent on each constraint that the search did not meet, to see how near one can come to it."""

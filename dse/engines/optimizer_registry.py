@@ -32,7 +32,7 @@ OPTIMIZERS: Registry[Optimizer] = Registry(
             # The exact search, from the obvious answers.
             Named(
                 "exact",
-                "paretosoc.dse.engines.exact_engine:ExactEngine",
+                "paretosoc.dse.engines.auto_engine:ExactEngine",
                 goal=Goal.WHOLE_FRONT,
                 needs_proof=True,
                 resumable=False,

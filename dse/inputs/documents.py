@@ -49,7 +49,7 @@ def check_content(content: Any, label: str, schema: str) -> None:
         WorkloadError: as there.
     """
     from paretosoc.platforms.errors import PlatformError
-    from paretosoc.platforms.io.schema_check import check_against_schema
+    from paretosoc.platforms.io.exact_json import check_against_schema
 
     try:
         check_against_schema(content, schema, label, package="paretosoc.dse.inputs.data")

@@ -13,9 +13,8 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import ANY
-from paretosoc.dse.problem.domains import problem_domains
+from paretosoc.dse.problem.domains import allowed_units, problem_domains
 from paretosoc.dse.problem.execution import choose_execution
-from paretosoc.dse.problem.mapping_constraints import allowed_units
 from paretosoc.dse.problem.memory_tables import memory_tables
 from paretosoc.dse.problem.phases import of_continued
 from paretosoc.dse.problem.runtime_limits import (

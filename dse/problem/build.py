@@ -1,4 +1,5 @@
-"""Building the numeric problem from networks and a platform: import, group, cost, assemble."""
+"""Building the numeric problem from networks and a platform: import, group, cost, assemble; and the
+origins of its costs."""
 
 from __future__ import annotations
 
@@ -35,10 +36,17 @@ from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.fitness.costs.number_formats import UnitFormat, choose_formats, unit_formats
+from paretosoc.fitness.costs.standard_errors import DEMAND, IDLE_POWER, SHARING_OVERHEAD
 from paretosoc.fitness.profiles.loss_table import LossTable
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.costs.cost_origins import NetworkSource
+from paretosoc.results.costs.cost_origins import (
+    CostOrigins,
+    GroupOrigins,
+    NetworkOrigins,
+    NetworkSource,
+    UnitOrigin,
+)
 from paretosoc.results.front.front import InputFile
 from paretosoc.results.problem.execution import LongRun
 from paretosoc.results.problem.problem import Problem
@@ -228,3 +236,35 @@ def _losses_of(
         for entry, grouped in zip(workload.networks, groups, strict=True)
     ]
     return np.array([loss for row in rows for loss in row], dtype=np.int64)
+
+
+def cost_origins(built: BuiltProblem) -> CostOrigins:
+    """Return the content of every group, and the origin of its costs on every unit."""
+    return CostOrigins(
+        precision=built.precision,
+        idle_error=IDLE_POWER,
+        demand_error=DEMAND,
+        sharing_error=SHARING_OVERHEAD,
+        networks=tuple(
+            NetworkOrigins(
+                name=entry.name,
+                source=source,
+                groups=tuple(
+                    GroupOrigins(
+                        name=group.name,
+                        layers=tuple(layer.name for layer in group.layers),
+                        macs=group.macs,
+                        parameters=group.parameters,
+                        by_unit=tuple(
+                            UnitOrigin(unit.origin[g], unit.note[g], unit.error[g])
+                            for unit in table.units
+                        ),
+                    )
+                    for g, group in enumerate(network.groups)
+                ),
+            )
+            for entry, source, network, table in zip(
+                built.problem.networks, built.sources, built.networks, built.costs, strict=True
+            )
+        ),
+    )

@@ -1,4 +1,4 @@
-"""Workloads as the options change them."""
+"""Workloads as the options and the scenario change them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,78 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import (
+    FIELDS,
+    MAX_FRAMES_IN_FLIGHT,
+    NETWORK_LIMITS,
+    Options,
+    Scenario,
+    as_written,
+)
 from paretosoc.dse.workload.releases import check_max_misses
-from paretosoc.dse.workload.scenarios import apply_scenario
 from paretosoc.dse.workload.variants import check_names, with_variants
-from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, with_unique_names
+from paretosoc.dse.workload.workload_check import check_workload
+
+
+def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
+    """Return the workload as the scenario changes it.
+
+    * ``INSTANCES``: one network, which becomes two if it is single. All start with the frame, each
+      has a mapping of its own.
+    * ``SAME_INPUT``: no change, since networks on a command line share the input.
+    * ``STREAM``: every network waits for the one before it in the same frame, and as many frames
+      are in flight as there are networks.
+
+    Raises:
+        WorkloadError: if the workload has too few or different networks for that, or already
+            defines which network waits for which.
+    """
+    networks = workload.networks
+    waiting = [network.name for network in networks if network.waits_for]
+    if waiting:
+        raise WorkloadError(
+            f"{_asked(scenario)}: {waiting[0]!r} waits for others already; a workload "
+            "file with waits_for is a scenario of its own"
+        )
+    match scenario:
+        case Scenario.INSTANCES:
+            sources = sorted({network.source for network in networks})
+            if len(sources) > 1:
+                raise WorkloadError(
+                    f"{_asked(scenario)}: one network is required, got {', '.join(sources)}"
+                )
+            if len(networks) == 1:
+                networks = with_unique_names([*networks, *networks])
+        case Scenario.SAME_INPUT:
+            _require_two(networks, scenario)
+        case Scenario.STREAM:
+            _require_two(networks, scenario)
+            if len(networks) > MAX_FRAMES_IN_FLIGHT:
+                raise WorkloadError(
+                    f"{_asked(scenario)}: at most {MAX_FRAMES_IN_FLIGHT} networks are possible, "
+                    f"one frame in flight for each, got {len(networks)}"
+                )
+            networks = tuple(
+                replace(network, waits_for=(networks[i - 1].name,)) if i else network
+                for i, network in enumerate(networks)
+            )
+            workload = replace(workload, frames_in_flight=len(networks))
+    workload = replace(workload, networks=networks)
+    check_workload(workload)
+    return workload
+
+
+def _asked(scenario: Scenario) -> str:
+    return as_written("scenario", scenario.value)
+
+
+def _require_two(networks: Sequence[object], scenario: Scenario) -> None:
+    if len(networks) < 2:
+        raise WorkloadError(
+            f"{_asked(scenario)}: two networks or more are required, got {len(networks)}"
+        )
 
 
 def with_options(workload: Workload, options: Options) -> Workload:

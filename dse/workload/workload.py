@@ -16,7 +16,7 @@ from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.formats import GRAPH_SUFFIX, is_graph_file
 
 if TYPE_CHECKING:
-    from paretosoc.sdf.catalogue.entry import Accuracy
+    from paretosoc.sdf.catalogue.exported import Accuracy
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""

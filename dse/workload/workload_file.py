@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.files import naming
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.workload.find_network import find_network
@@ -25,7 +26,7 @@ from paretosoc.dse.workload.workload import (
     workload_of,
 )
 from paretosoc.dse.workload.workload_check import check_workload
-from paretosoc.sdf.catalogue.entry import Accuracy
+from paretosoc.sdf.catalogue.exported import Accuracy
 
 
 def workload_from(arguments: Sequence[str]) -> Workload:
@@ -70,10 +71,8 @@ def read_workload(data: bytes, path: str) -> Workload:
         WorkloadError: as :func:`load_workload`.
     """
     document = parse_input(data, path, "workload")
-    try:
+    with naming(path, WorkloadError):
         workload = workload_of_document(document, os.path.dirname(path) or os.curdir)
-    except WorkloadError as error:
-        raise WorkloadError(f"{path}: {error}") from None
     digest = hashlib.sha256(data).hexdigest()
     return Workload(
         networks=workload.networks,
@@ -247,11 +246,9 @@ def _continued(
 
 def _source(text: str, folder: str, path: str) -> str:
     """Return the catalogue's name, or the path of a file as seen from here."""
-    try:
+    with naming(path, WorkloadError):
         # os.path.join keeps "./". Without it, "./vgg19" in this folder would mean the catalogue's.
         source, copies = find_network(text, lambda file: os.path.join(folder, file))
-    except WorkloadError as error:
-        raise WorkloadError(f"{path}: {error}") from None
     if copies > 1:
         raise WorkloadError(f"{path}: copies are stated by 'copies', got {text!r}")
     return source

@@ -16,7 +16,7 @@ from rich.table import Table
 from examples.hax.prediction import Prediction, built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, standalone_ms
 from paretosoc.dse.workload.options import Scenario
-from paretosoc.dse.workload.scenarios import apply_scenario
+from paretosoc.dse.workload.with_options import apply_scenario
 from paretosoc.dse.workload.workload import workload_of
 
 METHODS = {"gpu-only": "GPU only", "gpu-and-dsa": "GPU & DLA", "mensa": "Mensa"}

@@ -11,7 +11,7 @@ from paretosoc.dse.baselines.repeat_matching import balanced
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.tools.analysis.compare_baselines import Comparison, compare, two_accelerators
 from paretosoc.dse.workload.options import Options, Scenario
-from paretosoc.dse.workload.scenarios import apply_scenario
+from paretosoc.dse.workload.with_options import apply_scenario
 from paretosoc.dse.workload.workload import Workload, workload_of
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.runtimes import Runtime

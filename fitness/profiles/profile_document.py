@@ -4,17 +4,21 @@ reads."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.profiles.layer_names import LayerNames
+from paretosoc.fitness.profiles.measured_layers import LayerTime, combined
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.exact_json import json_numbers
 from paretosoc.platforms.measurement import Clocks, Comparison
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.source import round_half_up
 from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 Document = dict[str, Any]
 FIGURES = ("ms", "traffic_gbps", "traffic_percent", "requested_percent", "power_mw", "notes")
@@ -105,8 +109,8 @@ def merged(first: Document, second: Document) -> Document:
             f"profiles of one platform are required to be merged, got {first['platform']!r} and "
             f"{second['platform']!r}"
         )
-    records = _plain(first.get("networks", []))
-    for new in _plain(second.get("networks", [])):
+    records = json_numbers(first.get("networks", []))
+    for new in json_numbers(second.get("networks", [])):
         old = next((record for record in records if _joins(record, new)), None)
         if old is None:
             records.append(new)
@@ -116,7 +120,7 @@ def merged(first: Document, second: Document) -> Document:
     comparisons = {
         (entry["network"], entry["unit"], entry["precision"]): entry
         for document in (first, second)
-        for entry in _plain(document.get("comparisons", []))
+        for entry in json_numbers(document.get("comparisons", []))
     }
     return {
         **others,
@@ -182,7 +186,7 @@ def _names(part: Document) -> tuple[str, ...]:
 
 def document_bytes(document: Document) -> bytes:
     """Return the file's text. Lists without entries are left out."""
-    plain = {key: _plain(value) for key, value in document.items()}
+    plain = {key: json_numbers(value) for key, value in document.items()}
     records = [
         {key: value for key, value in record.items() if value != []}
         for record in plain.pop("networks", [])
@@ -190,12 +194,53 @@ def document_bytes(document: Document) -> bytes:
     return canonical_bytes(plain | ({"networks": records} if records else {}))
 
 
-def _plain(value: Any) -> Any:
-    """Return a value with decimals turned into JSON numbers."""
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_plain(item) for item in value]
-    return value
+@dataclass
+class Import:
+    """A profile of one network that an importer fills, with a report for the user."""
+
+    network: GroupedNetwork
+    platform: Platform
+    subject: Subject
+    source: str
+    """Origin of the measurements, recorded with them."""
+    lines: list[str] = field(default_factory=list)
+    """Sentences about what the import has found."""
+    flagged: list[str] = field(default_factory=list)
+    """Sentences about each part that was left out, with the reason."""
+    document: Document = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.document = new_document(self.platform, self.subject, self.source)
+
+    @property
+    def record(self) -> Document:
+        """Return the document's part with the network."""
+        record: Document = self.document["networks"][0]
+        return record
+
+    def add_part(
+        self, key: str, names: Sequence[str], figures: Mapping[str, Mapping[str, Any]]
+    ) -> None:
+        """Add figures (:func:`fitness.profiles.profile_document.add_part`)."""
+        add_part(self.record, key, names, figures)
+
+    def add_layer_times(
+        self,
+        names: LayerNames,
+        units: Sequence[str],
+        profiles: Sequence[Sequence[LayerTime]],
+        *,
+        subtract: bool,
+    ) -> None:
+        """Add the layer times of several profiles on each of ``units``.
+
+        :func:`fitness.profiles.measured_layers.combined` combines the profiles.
+        """
+        sets, flagged = combined(profiles, subtract=subtract)
+        for item in sorted(sets, key=lambda item: names.place(item.layers)):
+            figures: dict[str, dict[str, Any]] = {
+                "ms": dict.fromkeys(units, ms(item.time_ps)),
+                "notes": dict.fromkeys(units, item.note) if item.note else {},
+            }
+            self.add_part("layers", names.in_order(item.layers), figures)
+        self.flagged += flagged

@@ -20,10 +20,9 @@ from paretosoc.fitness.calibration.dvfs_profile import (
 )
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import parse_exact
+from paretosoc.platforms.io.exact_json import check_against_schema, parse_exact
 from paretosoc.platforms.io.measurement_file import read_network_profile
 from paretosoc.platforms.io.platform_file import MAX_BYTES
-from paretosoc.platforms.io.schema_check import check_against_schema
 from paretosoc.platforms.measurement import Comparison, NetworkProfile
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.source import round_half_up

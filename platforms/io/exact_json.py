@@ -1,4 +1,5 @@
-"""JSON whose numbers stay the decimals that were written. Inexact numbers are refused."""
+"""JSON whose numbers stay the decimals that were written, and its schemas. Inexact numbers are
+refused."""
 
 from __future__ import annotations
 
@@ -7,6 +8,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
+from paretosoc.common.documents.schema import read_schema as read_published
+from paretosoc.common.documents.schema import violation
 from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
 from paretosoc.common.text import shortened
@@ -88,3 +91,31 @@ def canonical_json(document: Any) -> bytes:
         return value
 
     return json.dumps(plain(document), sort_keys=True, separators=(",", ":")).encode()
+
+
+_PACKAGE = "paretosoc.platforms.data"
+
+
+def read_schema(name: str, package: str = _PACKAGE) -> dict[str, Any]:
+    """Return the schema ``NAME.schema.json`` in a package."""
+    return read_published((package, name))
+
+
+def check_against_schema(
+    document: Any, schema_name: str, label: str, *, package: str = _PACKAGE
+) -> None:
+    """Check ``document`` against ``SCHEMA_NAME.schema.json`` of a package.
+
+    Raises:
+        PlatformError: naming ``label``, the place (``units[0].name``), the requirement and the
+            value.
+    """
+    try:
+        found = violation(document, (package, schema_name), ((_PACKAGE, "figures"),))
+    except RecursionError:
+        raise PlatformError(f"{label}: must be JSON of moderate depth, got deeper") from None
+    if found is not None:
+        path, text = found
+        # These files are written by people, in YAML, too: without the root of a JSON path.
+        place = path.removeprefix("$").removeprefix(".")
+        raise PlatformError(f"{label}: {place} {text}" if place else f"{label}: {text}")

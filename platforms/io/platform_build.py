@@ -8,7 +8,6 @@ from itertools import pairwise
 from typing import Any
 
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.deployment_file import read_deployment
 from paretosoc.platforms.io.measurement_file import (
     integer_of,
     read_figures,
@@ -16,7 +15,7 @@ from paretosoc.platforms.io.measurement_file import (
     read_network_time,
     read_source,
 )
-from paretosoc.platforms.io.power_model import power_mw, voltages_mv
+from paretosoc.platforms.io.power_model import power_mw, read_deployment, voltages_mv
 from paretosoc.platforms.platform import (
     SHARED_POOL,
     ClockLaw,

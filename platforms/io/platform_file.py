@@ -1,18 +1,25 @@
-"""Reading a platform: by its name, or from a user's own file, which may extend another."""
+"""Reading a platform: by its name, or from a user's own file, which may extend another, and the
+text of its file."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.files import naming
 from paretosoc.common.text import did_you_mean
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.exact_json import canonical_json, parse_exact
+from paretosoc.platforms.io.exact_json import (
+    canonical_json,
+    check_against_schema,
+    json_numbers,
+    parse_exact,
+)
 from paretosoc.platforms.io.platform_build import build_platform
-from paretosoc.platforms.io.schema_check import check_against_schema
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.power_mode import board_and_mode, power_modes_named
 
@@ -83,10 +90,8 @@ def _load(name_or_path: str | Path) -> Platform:
     if str(name_or_path) not in platform_names():
         check_against_schema(document, "platform", label)
     digest = hashlib.sha256(canonical_json(document)).hexdigest()
-    try:
+    with naming(label, PlatformError):
         return build_platform(document, digest)
-    except PlatformError as error:
-        raise PlatformError(f"{label}: {error}") from None
 
 
 def platform_document(name_or_path: str | Path) -> tuple[dict[str, Any], str]:
@@ -121,15 +126,11 @@ def _resolved(
     base_reference = document["extends"]
     if not isinstance(base_reference, str) or not base_reference:
         raise PlatformError(f"{label}: extends must be the name or path of a platform")
-    try:
+    with naming(f"{label}: extends", PlatformError):
         base, _ = _resolved(base_reference, folder, (*seen, identity))
-    except PlatformError as error:
-        raise PlatformError(f"{label}: extends: {error}") from None
     own = {key: value for key, value in document.items() if key != "extends"}
-    try:
+    with naming(label, PlatformError):
         merged: dict[str, Any] = _merged(base, own)
-    except PlatformError as error:
-        raise PlatformError(f"{label}: {error}") from None
     return merged, label
 
 
@@ -190,3 +191,38 @@ def _merged_list(base: list[Any], own: list[Any], identity: str) -> list[Any]:
         else:
             result.append(entry)
     return result
+
+
+_LINE = 100
+"""Values without sources that fit are written on one line of so many characters."""
+
+
+def platform_source(name_or_path: str) -> str:
+    """Return the JSON text of a platform, complete and readable by :func:`load_platform`.
+
+    Raises:
+        PlatformError: as :func:`load_platform`, apart from faults that the schema finds.
+    """
+    document, _ = platform_document(name_or_path)
+    return _text(document, 0) + "\n"
+
+
+def new_platform_source() -> str:
+    """Return the JSON text of a board with no known figures: every figure is assumed, and its
+    source says how to get a better one."""
+    return (resources.files("paretosoc.platforms.data") / "new_platform.txt").read_text("utf-8")
+
+
+def _text(value: Any, depth: int) -> str:
+    line = json.dumps(json_numbers(value), ensure_ascii=False)
+    if not isinstance(value, dict | list) or not value:
+        return line
+    if "source" not in value and len(line) + depth <= _LINE:
+        return line
+    inner, outer = "\n" + " " * (depth + 1), "\n" + " " * depth
+    if isinstance(value, dict):
+        items = [f"{json.dumps(key)}: {_text(item, depth + 1)}" for key, item in value.items()]
+        return "{" + inner + f",{inner}".join(items) + outer + "}"
+    if not any(isinstance(item, dict | list) for item in value):
+        return line
+    return "[" + inner + f",{inner}".join(_text(item, depth + 1) for item in value) + outer + "]"

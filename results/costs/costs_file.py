@@ -1,11 +1,11 @@
-"""``costs.json``: the origins of the costs in ``problem.json``."""
+"""``costs.json``: the origins of the costs in ``problem.json``, and ``results.json`` of a board."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from paretosoc.common.documents.marks import Default, Range, Sha256
+from paretosoc.common.documents.marks import Default, Items, Range, Sha256
 from paretosoc.results.costs.cost_origins import (
     CostError,
     CostMeasurement,
@@ -312,3 +312,24 @@ def _points(problem: Problem, measurement: CostMeasurement, path: str) -> tuple[
             )
         points.append(None if khz is None else ladder.index(khz))
     return tuple(points)
+
+
+@dataclass(frozen=True)
+class BoardResults:
+    """Times and powers that a board showed in the experiments of ``dse measure next``."""
+
+    problem_sha256: Sha256
+    """SHA-256 of the bytes of problem.json."""
+    plan_sha256: Sha256
+    """content_sha256 of plan.json."""
+    measured: Annotated[tuple[CostMeasurement, ...], Items(1)]
+    failed: tuple[str, ...] = ()
+    """Experiments that could not be run, and why."""
+
+
+MEASUREMENTS = Document(
+    "measurements",
+    BoardResults,
+    "results.json: what a board showed in the experiments of 'dse measure next'",
+    is_signed=True,
+)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from paretosoc.results.deploy.deployment import Deployment, NetworkFiles, Segment
-from paretosoc.results.deploy.engine_plan import EnginePlan, PlannedRun
+from paretosoc.results.deploy.deployment_document import EnginePlan, PlannedRun
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.plots.style import COLOURS, ink_on
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.member_diff import clocks_mhz, describe_front, groups_by_unit
+from paretosoc.results.text.member_diff import clocks_text, describe_front, groups_text
 
 _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
 
@@ -57,15 +57,13 @@ def _member_table(front: Front) -> str:
     rows = []
     for place, index in enumerate(shown):
         member = front.members[index]
-        groups = groups_by_unit(problem, member)
-        clocks = clocks_mhz(problem, member)
         cells = [
             str(index),
             ", ".join(marks.get(index, ())),
             str(choices.counts[index]),
             *(column[place] for column in columns),
-            ", ".join(f"{name} {count}" for name, count in groups.items()),
-            ", ".join(f"{n} {'off' if mhz is None else f'{mhz:g}'}" for n, mhz in clocks.items()),
+            groups_text(problem, member),
+            clocks_text(problem, member),
         ]
         rows.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
     heads = "".join(f"<th>{escape(title)}</th>" for title in titles)

@@ -27,13 +27,11 @@ from paretosoc.results.problem.objectives import shown_values
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.rates import member_relative_ppm
-from paretosoc.results.text.batches import describe_batches
 from paretosoc.results.text.confidence import describe_confidence, describe_costs
-from paretosoc.results.text.free_running import describe_shown_part
 from paretosoc.results.text.member_diff import describe_front, varying_domains
-from paretosoc.results.text.power_bandwidth_trace import activity
-from paretosoc.results.text.space_description import describe_execution
-from paretosoc.results.text.unit_names import names_of_kinds
+from paretosoc.results.text.rates import describe_batches, describe_shown_part
+from paretosoc.results.text.schedule import activity
+from paretosoc.results.text.space_description import describe_execution, names_of_kinds
 
 ScheduleOf = Callable[[Problem, DesignPoint], Schedule]
 """Simulates a design point, see :func:`fitness.execution.schedule_of`."""

@@ -29,22 +29,15 @@ def _bounds(front: Front, claim: BoundSummary) -> dict[str, Json]:
         )
         for index in claim.members
     ]
+    bounds: list[Json] = [
+        [
+            finite_or_none(front.problem.objectives[place].bound(value, BOUND_DECIMALS))
+            for place, value in zip(places, point, strict=True)
+        ]
+        for point in points
+    ]
     return {
-        "status": "simulated" if claim.simulated else "bounded",
-        "objectives": [*places],
-        "whole": len(places) == len(names),
-        "complete": len(places) == len(names) and claim.epsilon_ppm == 0,
-        "members": list(claim.members),
-        "within": percent(claim.epsilon_ppm),
-        "weak": is_weak(claim.epsilon_ppm),
-        "bounds": [
-            [
-                finite_or_none(front.problem.objectives[place].bound(value, BOUND_DECIMALS))
-                for place, value in zip(places, point, strict=True)
-            ]
-            for point in points
-        ],
-        "space": claim.space,
+        **_claim(front, claim, "simulated" if claim.simulated else "bounded", bounds),
         "boxes": claim.boxes,
         "inequalities": claim.inequalities,
         "simulated": claim.simulated,
@@ -56,33 +49,42 @@ def _proof(front: Front, claim: CertificateSummary) -> dict[str, Json]:
     """Return a claim as JSON. ``bounds``: per member that the claim is about, and in the order of
     ``objectives``, the least values of a design point that this member reaches within the epsilon.
     Any design point lies beyond the bounds of some member."""
-    names = front.problem.objective_names
+    names, ppm = front.problem.objective_names, claim.epsilon_ppm
     places = [names.index(name) for name in claim.objectives]
-    return {
-        "status": claim.status.value,
-        "objectives": [*places],
-        "whole": len(places) == len(names),
-        "complete": len(places) == len(names) and claim.epsilon_ppm == 0,
-        "members": list(claim.members),
-        "within": percent(claim.epsilon_ppm),
-        "weak": is_weak(claim.epsilon_ppm),
-        "bounds": None
-        if claim.epsilon_ppm is None
-        else [
+    bounds: list[Json] | None = None
+    if ppm is not None:
+        objectives, members = front.problem.objectives, front.members
+        bounds = [
             [
-                finite_or_none(
-                    front.problem.objectives[place].shown(
-                        least_within(front.members[index].objectives[place], claim.epsilon_ppm)
-                    )
-                )
-                for place in places
+                finite_or_none(objectives[k].shown(least_within(members[index].objectives[k], ppm)))
+                for k in places
             ]
             for index in claim.members
-        ],
-        "space": claim.space,
+        ]
+    return {
+        **_claim(front, claim, claim.status.value, bounds),
         "lemmas": claim.lemmas,
         "nodes": claim.nodes,
         "solvers": list(claim.solvers),
         "formulation": None if claim.formulation is None else claim.formulation.statement,
         "seconds": claim.seconds,
+    }
+
+
+def _claim(
+    front: Front, claim: BoundSummary | CertificateSummary, status: str, bounds: list[Json] | None
+) -> dict[str, Json]:
+    """Return what both kinds of proof say."""
+    names = front.problem.objective_names
+    is_whole = len(claim.objectives) == len(names)
+    return {
+        "status": status,
+        "objectives": [names.index(name) for name in claim.objectives],
+        "whole": is_whole,
+        "complete": is_whole and claim.epsilon_ppm == 0,
+        "members": list(claim.members),
+        "within": percent(claim.epsilon_ppm),
+        "weak": is_weak(claim.epsilon_ppm),
+        "bounds": bounds,
+        "space": claim.space,
     }

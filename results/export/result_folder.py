@@ -1,13 +1,17 @@
-"""A result folder: ``front.json``, ``problem.json``, ``costs.json``, the pictures. Written whole or
-not at all."""
+"""A result folder: ``front.json``, ``problem.json``, ``costs.json``, the pictures; or, of a problem
+that adds nothing to a front, ``problem.json`` and the proof. Written whole or not at all."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paretosoc.common.files import read_file
+import numpy as np
+
+from paretosoc.common.arrays import IntArray
+from paretosoc.common.files import naming, read_file
 from paretosoc.common.options import overwriting
 from paretosoc.common.plugins import Registry
 from paretosoc.results.costs.cost_origins import CostOrigins
@@ -16,6 +20,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from paretosoc.results.front.certificate import ProofArtifacts, certificate_from_bytes, proof_files
+from paretosoc.results.front.epsilon import open_corners, region_reaches
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import FRONT, front_from_document, front_to_document
 from paretosoc.results.front.proof_tree import tree_from_bytes
@@ -26,7 +31,6 @@ from paretosoc.results.problem.problem_file import problem_bytes, problem_from_b
 
 if TYPE_CHECKING:
     from paretosoc.results.plots.bars import Intervals
-
 
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
@@ -173,10 +177,8 @@ def read_results(folder: Path, *, check_hashes: bool = True) -> Front:
             f"{folder}: has no front, but a proof that those beside it need none of it"
         )
     problem, front_data = read_problem(folder, check_hashes=check_hashes), _read(front_path)
-    try:
+    with naming(front_path, ResultError):
         return front_from_document(parse(front_data), problem, check_hashes=check_hashes)
-    except ResultError as error:
-        raise ResultError(f"{front_path}: {error}") from None
 
 
 def read_problem(folder: Path, *, check_hashes: bool = True) -> Problem:
@@ -187,10 +189,8 @@ def read_problem(folder: Path, *, check_hashes: bool = True) -> Problem:
     """
     path = folder / PROBLEM_FILE
     data = _read(path)
-    try:
+    with naming(path, ResultError):
         problem = problem_from_bytes(data)
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None
     if check_hashes and problem_bytes(problem) != data:
         raise ResultError(f"{path}: $: was laid out anew after it was written")
     return problem
@@ -237,10 +237,8 @@ def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> 
     if not path.exists():
         return None
     data = _read(path)
-    try:
+    with naming(path, ResultError):
         return costs_from_bytes(data, problem, check_hashes=check_hashes)
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None
 
 
 def read_certificate(
@@ -259,17 +257,14 @@ def read_certificate(
     path, tree_path, text_path = (folder / f"{name}.{end}" for end in ("json", "tree", "smt2"))
     if not path.exists():
         return None
-    try:
-        certificate = certificate_from_bytes(_read(path), problem, check_hashes=check_hashes)
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None
+    proof = _read(path)
+    with naming(path, ResultError):
+        certificate = certificate_from_bytes(proof, problem, check_hashes=check_hashes)
     data = _read(tree_path)
     if check_hashes and sha256_of(data) != certificate.tree_sha256:
         raise ResultError(f"{tree_path}: was changed after it was written")
-    try:
+    with naming(tree_path, ResultError):
         tree = tree_from_bytes(data)
-    except ResultError as error:
-        raise ResultError(f"{tree_path}: {error}") from None
     text = None
     if text_path.exists():
         text = _read(text_path).decode(errors="replace")
@@ -286,13 +281,75 @@ def read_bounds(folder: Path, problem: Problem, *, check_hashes: bool = True) ->
     path = folder / BOUNDS_FILE
     if not path.exists():
         return None
-    try:
-        return bounds_from_bytes(_read(path), problem, check_hashes=check_hashes)
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None
+    data = _read(path)
+    with naming(path, ResultError):
+        return bounds_from_bytes(data, problem, check_hashes=check_hashes)
 
 
 def _read(path: Path) -> bytes:
     if not path.exists():
         raise ResultError(f"{path}: is missing")
     return read_file(path, ResultError)
+
+
+@dataclass(frozen=True, eq=False)
+class Closed:
+    """A problem, and the proof that each of its design points breaks a limit or is no better than
+    points that the proof names."""
+
+    problem: Problem
+    proof: ProofArtifacts | BoundProof
+
+    @property
+    def is_infeasible(self) -> bool:
+        """Return whether every design point breaks a limit."""
+        return self.is_reached_by(np.zeros((0, len(self.problem.objectives)), dtype=np.int64))
+
+    def is_reached_by(self, points: IntArray) -> bool:
+        """Return whether every feasible design point is no better than one of these points [n,
+        objectives], if the proof holds."""
+        proof, names = self.proof, tuple(self.problem.objective_names)
+        if isinstance(proof, ProofArtifacts):
+            rows = np.array(proof.certificate.members, dtype=np.int64)
+            if len(rows) and proof.certificate.objectives != names:
+                return False
+            return all((points <= row).all(axis=1).any() for row in rows)
+        if proof.objectives != names:
+            points = np.zeros((0, len(proof.objectives)), dtype=np.int64)
+        return region_reaches(open_corners(points), proof.region, 0)
+
+
+def write_closed(folder: Path, closed: Closed) -> None:
+    """Write the folder.
+
+    Raises:
+        ResultError: if it exists or cannot be written.
+    """
+    proof, files = closed.proof, {PROBLEM_FILE: problem_bytes(closed.problem)}
+    if isinstance(proof, ProofArtifacts):
+        files |= proof_files(CERTIFICATE, proof)
+    else:
+        files[BOUNDS_FILE] = bounds_bytes(proof)
+    write_folder(folder, files, overwrite=False)
+
+
+def is_closed(folder: Path) -> bool:
+    """Return whether a folder has a proof in place of a front."""
+    proofs = (f"{CERTIFICATE}.json", BOUNDS_FILE)
+    return not (folder / FRONT_FILE).exists() and any((folder / name).exists() for name in proofs)
+
+
+def read_closed(folder: Path, *, check_hashes: bool = True) -> Closed:
+    """Return what a folder holds. The proof is not checked.
+
+    Raises:
+        ResultError: if a file is missing, cannot be read, does not follow its schema, was changed,
+            or does not belong to the other.
+    """
+    problem = read_problem(folder, check_hashes=check_hashes)
+    proof = read_certificate(folder, problem, check_hashes=check_hashes) or read_bounds(
+        folder, problem, check_hashes=check_hashes
+    )
+    if proof is None:
+        raise ResultError(f"{folder}: a front or a proof that there is none is required")
+    return Closed(problem, proof)

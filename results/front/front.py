@@ -381,8 +381,8 @@ class Front:
         return values
 
     def to_pandas(self) -> DataFrame:
-        """Return a row per member. See :func:`results.text.dataframe.front_frame`."""
-        from paretosoc.results.text.dataframe import front_frame
+        """Return a row per member. See :func:`results.text.front_rows.front_frame`."""
+        from paretosoc.results.text.front_rows import front_frame
 
         return front_frame(self)
 

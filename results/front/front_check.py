@@ -22,6 +22,7 @@ from paretosoc.results.problem.objectives import Kind, Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
 from paretosoc.results.problem.rates import member_relative_ppm, time_per_image_ps
+from paretosoc.results.problem.unit_check import require
 
 
 def check_front(front: Front) -> None:
@@ -54,17 +55,17 @@ def check_front(front: Front) -> None:
 def _check_robust(front: Front) -> None:
     """Check that members have measures if the front has one, and that nothing is proved of it."""
     for i, member in enumerate(front.members):
-        _require(
+        require(
             (member.robust is None) == (front.robust is None),
             f"$.members[{i}].robust",
             "must be there if the front has a measure, else not",
         )
     for i, point in enumerate(front.baselines):
         path = f"$.baselines[{i}].point.robust"
-        _require(point.member.robust is None, path, "must not be there")
+        require(point.member.robust is None, path, "must not be there")
     for key in ("certificate", "epsilon", "bounds"):
         claimed = front.robust is not None and getattr(front, key) is not None
-        _require(not claimed, f"$.{key}", "must be null, for proofs are of nominal costs")
+        require(not claimed, f"$.{key}", "must be null, for proofs are of nominal costs")
 
 
 def _check_claims(front: Front) -> None:
@@ -231,21 +232,21 @@ def _check_free_runs(problem: Problem, members: Sequence[Member], paths: Sequenc
 def _check_responses(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
     """Check that responses are given if networks have rates, and agree with the longest ones."""
     for member, path in zip(members, paths, strict=True):
-        _require(
+        require(
             len(member.responses or ()) == (len(problem.networks) if problem.has_rates else 0),
             f"{path}.responses",
             "must be there, one per network, where networks have rates, else not",
         )
         window, period = member.window_ps, problem.execution.period_ps or 1
         lasts = period if window is None else window[1] - window[0]
-        _require(
+        require(
             (window is None or problem.has_rates) and lasts > 0 and lasts % period == 0,
             f"{path}.window_ps",
             f"must last whole periods of {period} ps, got {window}",
         )
         for n, entry in enumerate(member.responses or ()):
             longest, releases = member.latencies_ps[n], problem.releases(n)
-            _require(
+            require(
                 max(entry.percentile_95_ps, entry.jitter_ps) <= longest
                 and 0 <= entry.misses <= releases
                 and (entry.misses > 0) == (longest > problem.late_ps(n)),
@@ -257,16 +258,16 @@ def _check_responses(problem: Problem, members: Sequence[Member], paths: Sequenc
 def _check_window(problem: Problem, run: FreeRun, path: str) -> None:
     begin, end = run.window_ps
     count = len(problem.networks)
-    _require(0 < begin < end, f"{path}.window_ps", f"must rise from above 0, got {begin}, {end}")
-    _require(
+    require(0 < begin < end, f"{path}.window_ps", f"must rise from above 0, got {begin}, {end}")
+    require(
         0 < run.shown_ps <= end, f"{path}.shown_ps", f"must be from 1 to {end}, got {run.shown_ps}"
     )
-    _require(
+    require(
         len(run.periods_ps) == count,
         f"{path}.frame_periods_ps",
         f"must be {count}, got {len(run.periods_ps)}",
     )
-    _require(min(run.periods_ps) > 0, f"{path}.frame_periods_ps", "must be positive")
+    require(min(run.periods_ps) > 0, f"{path}.frame_periods_ps", "must be positive")
 
 
 def _check_figures(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
@@ -356,13 +357,8 @@ def _of_responses(problem: Problem, member: Member, objective: Objective) -> int
     return sum(values) if objective.kind is ObjectiveKind.MISSES else max(values)
 
 
-def _require(condition: bool, path: str, requirement: str) -> None:
-    if not condition:
-        raise ResultError(f"{path}: {requirement}")
-
-
 def _require_all(holds: ArrayLike, complaint: Callable[[int], tuple[str, str]]) -> None:
     """Refuse the first place at which the condition does not hold."""
     failing = np.flatnonzero(~np.asarray(holds, dtype=np.bool_))
     if len(failing):
-        _require(False, *complaint(int(failing[0])))
+        require(False, *complaint(int(failing[0])))

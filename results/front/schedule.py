@@ -50,8 +50,8 @@ class Schedule:
         return max((group.end_ps for group in self.groups), default=0)
 
     def to_pandas(self, problem: Problem | None = None) -> DataFrame:
-        """Return a row per execution. See :func:`results.text.dataframe.schedule_frame`."""
-        from paretosoc.results.text.dataframe import schedule_frame
+        """Return a row per execution. See :func:`results.text.front_rows.schedule_frame`."""
+        from paretosoc.results.text.front_rows import schedule_frame
 
         return schedule_frame(self, problem)
 

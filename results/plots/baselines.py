@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import shown_values
-from paretosoc.results.text.releases import OVERLOADED
+from paretosoc.results.text.rates import OVERLOADED
 
 _ROOM = 1.0
 """A baseline may be so far outside the front, as a share of the front's width or height."""

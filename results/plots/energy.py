@@ -10,7 +10,7 @@ from paretosoc.results.front.front import Member
 from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, LIGHT, ink_on
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.member import REST, energy_parts_fj
+from paretosoc.results.text.member_diff import REST, energy_parts_fj
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

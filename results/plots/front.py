@@ -20,10 +20,9 @@ from paretosoc.results.front.epsilon import least_points, within
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.plots.bars import Bars, Intervals, bars_of
+from paretosoc.results.plots.bars import Bars, Intervals, bars_of, draw_levels
 from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
 from paretosoc.results.plots.labels import Placement
-from paretosoc.results.plots.levels import draw_levels
 from paretosoc.results.plots.names import Name, lay_out, names_of, place_names, write_names
 from paretosoc.results.plots.style import (
     COLOURS,
@@ -39,7 +38,7 @@ from paretosoc.results.plots.style import (
 from paretosoc.results.problem.objectives import Objective, shown_values
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import clocks_mhz, varying_domains
-from paretosoc.results.text.unit_names import names_of_kinds, without_number
+from paretosoc.results.text.space_description import names_of_kinds, without_number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

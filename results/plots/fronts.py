@@ -1,4 +1,5 @@
-"""Several fronts in one picture, by their choices: a panel for each pair of objectives."""
+"""Several fronts in one picture: by their choices, a panel for each pair of objectives, or by the
+hypervolume that their searches reached."""
 
 from __future__ import annotations
 
@@ -97,3 +98,41 @@ def _draw_pair(
         if min(values) > 0 and max(values) > LOG_RATIO * min(values):
             use_log_scale(getattr(axes, f"{name}axis"))
     axes.margins(0.06)
+
+
+_STYLES = ("-", "--", ":", "-.")
+
+
+def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
+    """Return one line for each front as a matplotlib figure, in per cent of its own last value.
+
+    Raises:
+        ResultError: if a front was not reached by a search that recorded its hypervolume.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(COLUMN_INCHES, 2.2), layout="constrained")
+    axes = figure.add_subplot()
+    axes.grid(True)
+    for n, (title, front) in enumerate(fronts):
+        points = front.provenance.convergence
+        if not points:
+            raise ResultError(f"{title}: the search recorded no hypervolume to draw")
+        # The time after the last growth is part of the search.
+        end = max(front.provenance.evaluations, points[-1].evaluations)
+        axes.plot(
+            [*(point.evaluations for point in points), end],
+            [*(100 * point.hypervolume for point in points), 100 * points[-1].hypervolume],
+            drawstyle="steps-post",
+            color=COLOURS[n % len(COLOURS)],
+            linestyle=_STYLES[n // len(COLOURS) % len(_STYLES)],
+            linewidth=1.1,
+            label=title,
+        )
+    axes.set_xlim(left=0)
+    axes.set_xlabel("Design points evaluated")
+    axes.set_ylabel("Hypervolume (% of the last)")
+    axes.xaxis.set_major_formatter("{x:,.0f}")
+    if len(fronts) > 1:
+        figure.legend(loc="outside upper left", ncols=2, columnspacing=1.0)
+    return figure

@@ -21,8 +21,8 @@ from paretosoc.results.plots.style import (
     png_bytes,
     svg_bytes,
 )
-from paretosoc.results.text.free_running import describe_shown_part
 from paretosoc.results.text.member_diff import conversion_count, is_conversion
+from paretosoc.results.text.rates import describe_shown_part
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

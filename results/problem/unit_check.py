@@ -60,16 +60,12 @@ def check_unit(problem: Problem, unit: ProblemUnit, path: str) -> None:
         count = 1 if memory is None else len(problem.domains[memory].frequencies_khz)
         for name, array in unit.contention.columns.items():
             check_array(array, (count,), f"{path}.contention.{name}")
-    require(
-        unit.dispatch == GROUP or not isinstance(problem.execution, ClosedForm),
-        f"{path}.dispatch",
-        f"must be left out where the execution model is {ClosedForm.model}",
-    )
-    require(
-        not unit.moves_tensors or not isinstance(problem.execution, ClosedForm),
-        f"{path}.moves_tensors",
-        f"must be left out where the execution model is {ClosedForm.model}",
-    )
+    for field, usual in (("dispatch", GROUP), ("moves_tensors", False)):
+        require(
+            getattr(unit, field) == usual or not isinstance(problem.execution, ClosedForm),
+            f"{path}.{field}",
+            f"must be left out where the execution model is {ClosedForm.model}",
+        )
     require(
         unit.dispatch == SHARED or unit.sharing_permille == 0,
         f"{path}.sharing_permille",
@@ -122,32 +118,18 @@ def check_formats(problem: Problem) -> None:
 
 def _check_further_format(unit: ProblemUnit, first: ProblemUnit, path: str) -> None:
     """Check an entry of a unit that has one before it."""
-    require(unit.clocks == first.clocks, f"{path}.clocks", f"must be those of {first.name!r}")
-    require(
-        are_equal(unit.contention, first.contention),
-        f"{path}.contention",
-        f"must be that of {first.name!r}",
-    )
-    require(
-        unit.memory_pool == first.memory_pool,
-        f"{path}.memory_pool",
-        f"must be that of {first.name!r}",
-    )
-    require(
-        unit.loads_whole_networks == first.loads_whole_networks,
-        f"{path}.loads_whole_networks",
-        f"must be as for {first.name!r}",
-    )
-    require(
-        (unit.dispatch, unit.sharing_permille) == (first.dispatch, first.sharing_permille),
-        f"{path}.dispatch",
-        f"must be as for {first.name!r}, with sharing_permille",
-    )
-    require(
-        unit.moves_tensors == first.moves_tensors,
-        f"{path}.moves_tensors",
-        f"must be as for {first.name!r}",
-    )
+    for field, requirement in (
+        ("clocks", "must be those of {}"),
+        ("contention", "must be that of {}"),
+        ("memory_pool", "must be that of {}"),
+        ("loads_whole_networks", "must be as for {}"),
+        ("dispatch", "must be as for {}, with sharing_permille"),
+        ("moves_tensors", "must be as for {}"),
+    ):
+        same = are_equal(getattr(unit, field), getattr(first, field))
+        if field == "dispatch":
+            same = same and unit.sharing_permille == first.sharing_permille
+        require(same, f"{path}.{field}", requirement.format(repr(first.name)))
     require(not unit.idle_mw.any(), f"{path}.idle_mw", f"must be 0: {first.name!r} has it")
     require(
         unit.max_segments is None, f"{path}.max_segments", f"must be null: {first.name!r} has it"

@@ -18,7 +18,7 @@ from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import KNEE, mark_members
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.unit_names import names_of_kinds
+from paretosoc.results.text.space_description import names_of_kinds
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -17,20 +17,20 @@ from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fa
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import DesignPoint, Problem
-from paretosoc.results.text.batches import (
-    adds_energy_per_image,
-    describe_batches,
-    energy_per_image_mj,
-)
-from paretosoc.results.text.free_running import slowest_network
 from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_cells
 from paretosoc.results.text.member_diff import (
     clocks_mhz,
     clocks_used,
     describe_front,
-    groups_by_unit,
+    groups_text,
 )
-from paretosoc.results.text.releases import OVERLOADED
+from paretosoc.results.text.rates import (
+    OVERLOADED,
+    adds_energy_per_image,
+    describe_batches,
+    energy_per_image_mj,
+    slowest_network,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -233,11 +233,8 @@ def _columns(
             for member in members
         )
         columns.append(_Column("priorities", ("", "priorities"), texts, loss=1_500, right=False))
-    used = [
-        ", ".join(f"{name} {count}" for name, count in groups_by_unit(problem, member).items())
-        for member in members
-    ]
-    columns.append(_Column("units", ("groups on", "units"), tuple(used), loss=1_000, right=False))
+    used = tuple(groups_text(problem, member) for member in members)
+    columns.append(_Column("units", ("groups on", "units"), used, loss=1_000, right=False))
     constant: list[str] = []
     for domain, every in zip(problem.domains, clocks_used(front), strict=True):
         if len(every) == 1:

@@ -1,18 +1,27 @@
-"""A front's members as rows of plain data, for JSON."""
+"""A front's members as rows of plain data, for JSON, and fronts and schedules as pandas tables."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
-from paretosoc.results.front.choices import Choices
+from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.objectives import displayed
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import member_relative_ppm
 from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit
 
-Row = dict[str, object]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from paretosoc.results.front.front import Front
+    from paretosoc.results.front.schedule import Schedule
+    from paretosoc.results.problem.problem import Problem
+
+Row = dict[str, Any]
 
 
 def table_rows(front: Front, choices: Choices) -> list[Row]:
@@ -76,3 +85,84 @@ def _rates(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None
             problem.networks, member.free_run.rates_uhz(problem.images), shares, strict=True
         )
     }
+
+
+EXTRA = "notebooks"
+
+
+def front_frame(front: Front) -> DataFrame:
+    """Return a row per member, its position the index: objectives with their units, those of a
+    front's measure (``p90 of latency [ms]``), ``marks``, groups on each unit (``groups_on_gpu``),
+    clocks (``gpu_mhz``, NaN if off), priorities if they are searched (``vgg19_priority``),
+    ``transitions``, energies. Networks that run freely each add their rate (``vgg19_hz``) and its
+    share of the rate alone (``vgg19_of_alone``). Networks with rates add the longest response, 95th
+    percentile and jitter in ps, and misses (``vgg19_longest_ps``, ``vgg19_percentile_95_ps``,
+    ``vgg19_jitter_ps``, ``vgg19_misses``).
+
+    Raises:
+        ResultError: if pandas is not installed.
+    """
+    pandas = optional_import("pandas", extra=EXTRA, purpose="to_pandas")
+    problem = front.problem
+    measure = None if front.robust is None else front.robust.measure
+    rows: list[dict[str, Any]] = []
+    for row, member in zip(table_rows(front, choose(front, 0)), front.members, strict=True):
+        display, groups, clocks = row["display"], row["groups_by_unit"], row["clocks_mhz"]
+        robust, responses = row["robust"] or {}, row["responses"] or {}
+        rates, priorities = row["rates"] or {}, row["priorities"] or {}
+        rows.append(
+            {
+                **display,
+                **{f"{measure} of {name}": robust[name] for name in robust},
+                "marks": ", ".join(row["marks"]),
+                **{f"groups_on_{unit.name}": groups.get(unit.name, 0) for unit in problem.units},
+                **{f"{name}_mhz": clock for name, clock in clocks.items()},
+                **{f"{name}_priority": level for name, level in priorities.items()},
+                "transitions": row["transitions"],
+                "makespan_ps": member.makespan_ps,
+                "energy_fj": member.energy_fj,
+                **{f"{name}_hz": rate["images_uhz"] / 1e6 for name, rate in rates.items()},
+                **{
+                    f"{name}_{figure}": value
+                    for name, entry in responses.items()
+                    for figure, value in entry.items()
+                },
+                **{f"{name}_of_alone": rate["relative_ppm"] / 1e6 for name, rate in rates.items()},
+            }
+        )
+    frame = pandas.DataFrame(rows)
+    frame.index.name = "member"
+    clock_columns = [f"{domain.name}_mhz" for domain in problem.domains]
+    if rows:
+        frame[clock_columns] = frame[clock_columns].astype(float)
+    return frame
+
+
+def schedule_frame(schedule: Schedule, problem: Problem | None = None) -> DataFrame:
+    """Return a row per execution: frame, network, repeat, group, unit, and the instants in ps. With
+    ``problem``, networks and units have their names and ``group`` is counted within its network.
+    Without it, all three are indices. ``contention_ps`` is the time that contention adds,
+    ``waited_ps`` the time from ready to start.
+
+    Raises:
+        ResultError: if pandas is not installed.
+    """
+    pandas = optional_import("pandas", extra=EXTRA, purpose="to_pandas")
+    return pandas.DataFrame(
+        {
+            "frame": row.frame,
+            "network": row.network if problem is None else problem.networks[row.network].name,
+            "repeat": row.repeat,
+            "group": row.group
+            if problem is None
+            else row.group - problem.networks[row.network].first_group,
+            "unit": row.unit if problem is None else problem.units[row.unit].name,
+            "ready_ps": row.ready_ps,
+            "start_ps": row.start_ps,
+            "end_ps": row.end_ps,
+            "alone_ps": row.alone_ps,
+            "contention_ps": row.end_ps - row.start_ps - row.alone_ps,
+            "waited_ps": row.start_ps - row.ready_ps,
+        }
+        for row in schedule.groups
+    )

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from paretosoc.sdf.analysis.liveness import check_live
-from paretosoc.sdf.analysis.repetition import channel_label, repetition_vector
+from paretosoc.sdf.analysis.repetition import channel_label, check_live, repetition_vector
 from paretosoc.sdf.graph import Channel, SdfGraph
 from paretosoc.sdf.rates import Rate
 

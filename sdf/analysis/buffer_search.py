@@ -17,7 +17,7 @@ from fractions import Fraction
 from heapq import heappop, heappush
 
 from paretosoc.sdf.analysis.buffers import BoundedGraph, StorageDistribution, capacity_step
-from paretosoc.sdf.analysis.liveness import check_live
+from paretosoc.sdf.analysis.repetition import check_live
 from paretosoc.sdf.analysis.throughput import Throughput, self_timed_throughput
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import SdfGraph

@@ -19,8 +19,7 @@ import numpy as np
 
 from paretosoc.sdf.analysis.cycle_ratio import CycleRatio, maximum_cycle_ratio
 from paretosoc.sdf.analysis.firing_graph import SAFE_BITS, Dependence
-from paretosoc.sdf.analysis.liveness import check_firings
-from paretosoc.sdf.analysis.repetition import channel_label, repetition_vector
+from paretosoc.sdf.analysis.repetition import channel_label, check_firings, repetition_vector
 from paretosoc.sdf.analysis.throughput import Throughput, check_times, firing_model
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Channel, SdfGraph, room_channel

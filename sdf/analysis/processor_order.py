@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from paretosoc.sdf.analysis.cycle_ratio import maximum_cycle_ratio
-from paretosoc.sdf.analysis.liveness import check_firings, check_live
-from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.repetition import check_firings, check_live, repetition_vector
 from paretosoc.sdf.analysis.throughput import Throughput, execution_times, firing_model
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, SdfGraph

@@ -16,9 +16,8 @@ from paretosoc.sdf.analysis.buffer_search import (
     throughput_buffer_trade_off,
 )
 from paretosoc.sdf.analysis.buffers import StorageDistribution
-from paretosoc.sdf.analysis.liveness import FIRING_LIMIT, check_live
 from paretosoc.sdf.analysis.processor_order import BoundThroughput, bound_throughput
-from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.repetition import FIRING_LIMIT, check_live, repetition_vector
 from paretosoc.sdf.analysis.throughput import Throughput, execution_times, self_timed_throughput
 from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.rates import PerPhase

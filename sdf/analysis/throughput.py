@@ -19,8 +19,13 @@ from fractions import Fraction
 
 from paretosoc.sdf.analysis.cycle_ratio import maximum_cycle_ratio
 from paretosoc.sdf.analysis.firing_graph import Dependence, FiringGraph, build_firing_graph
-from paretosoc.sdf.analysis.liveness import check_live, component_repetitions, components
-from paretosoc.sdf.analysis.repetition import iterations_of_part, repetition_vector
+from paretosoc.sdf.analysis.repetition import (
+    check_live,
+    component_repetitions,
+    components,
+    iterations_of_part,
+    repetition_vector,
+)
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase, Rate, cycle_total, in_phases

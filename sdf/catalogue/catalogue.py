@@ -11,7 +11,7 @@ from pathlib import Path
 from paretosoc.common.text import did_you_mean, has_control_characters
 from paretosoc.sdf.catalogue import image_networks as images
 from paretosoc.sdf.catalogue import inception
-from paretosoc.sdf.catalogue.entry import Accuracy, CatalogueEntry
+from paretosoc.sdf.catalogue.exported import Accuracy, CatalogueEntry
 from paretosoc.sdf.catalogue.language_models import (
     DEFAULT_SEQUENCE,
     LANGUAGE_MODELS,

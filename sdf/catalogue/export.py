@@ -15,10 +15,10 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from paretosoc.sdf.catalogue.entry import Accuracy
 from paretosoc.sdf.catalogue.export_sources import Source, sources
 from paretosoc.sdf.catalogue.exported import (
     FOLDER,
+    Accuracy,
     Table,
     holds_index,
     read_index,

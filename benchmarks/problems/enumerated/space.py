@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.front import Front

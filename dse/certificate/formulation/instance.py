@@ -1,4 +1,4 @@
-"""The input of the monolithic formulation, without a solver: layers, dependences, constants.
+"""The input of the monolithic formulation, without a solver: layers, dependences, constants, hints.
 
 A layer of HaX-CoNN's Table 3 is here one execution of a group: L(i, n), with a repeat beside it.
 """
@@ -8,6 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from paretosoc.fitness.check.lemmas import Lemma, Lemmas
+from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.tree import TreeFault
+from paretosoc.results.front.node_kinds import MEMBERS, TIME_LIMIT
 from paretosoc.results.problem.problem import Problem
 
 
@@ -101,3 +105,45 @@ class Layers:
     def ordered(self, i: int, j: int) -> bool:
         """Return whether one of two layers always ends before the other is ready."""
         return i in self.before[j] or j in self.before[i]
+
+
+Path = tuple[int, ...]
+"""A part of the space: which child of all of it, which child of that, and so on."""
+
+
+class Hints:
+    """The tree of parts that a plain branch and bound would search."""
+
+    def __init__(self, problem: Problem, column: int, optimum_ps: int) -> None:
+        self.lemmas = Lemmas(problem, LemmaTarget((column,), ((optimum_ps,),)))
+
+    def is_closed(self, lemma: Lemma) -> bool:
+        """Return whether its bounds should suffice."""
+        return any(self.lemmas.closes(lemma, kind) for kind in (MEMBERS, TIME_LIMIT))
+
+    def split(self, lemma: Lemma) -> list[Lemma]:
+        """Return the smaller parts, or none if nothing is left to choose or should have a
+        solution."""
+        if self.is_closed(lemma):
+            return []
+        try:
+            return self.lemmas.children(lemma)
+        except TreeFault:
+            return []
+
+
+def upper_parts(hints: Hints, count: int) -> list[Path]:
+    """Return the parts of the upper levels of the tree, at least ``count``, in order of the level.
+
+    If the whole tree has fewer, the one part is the whole space.
+    """
+    ends: list[Path] = []
+    opened: list[tuple[Path, Lemma]] = [((), hints.lemmas.root())]
+    while opened and len(opened) + len(ends) < count:
+        path, lemma = opened.pop(0)
+        children = hints.split(lemma)
+        if children:
+            opened += [((*path, k), child) for k, child in enumerate(children)]
+        else:
+            ends.append(path)
+    return [*ends, *(path for path, _ in opened)] if opened else [()]

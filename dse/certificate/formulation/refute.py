@@ -43,7 +43,7 @@ from typing import Any
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
-from paretosoc.dse.certificate.formulation.hints import Hints, Path
+from paretosoc.dse.certificate.formulation.instance import Hints, Path
 from paretosoc.fitness.check.lemmas import Cost, Lemma, Stop
 from paretosoc.fitness.check.tree import TreeFault
 from paretosoc.fitness.contention import lost_rate

@@ -24,14 +24,16 @@ from paretosoc.dse.certificate.verify.checks import (
     holds,
     not_checked,
 )
-from paretosoc.dse.certificate.verify.members import check_members
-from paretosoc.dse.certificate.verify.rates import claimed_periods_ps, overloaded_unit
+from paretosoc.dse.certificate.verify.members import (
+    check_members,
+    claimed_periods_ps,
+    overloaded_unit,
+)
 from paretosoc.dse.problem.int64_bounds import fits_int64
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.closed import read_closed
 from paretosoc.results.export.result_folder import (
     BOUNDS_FILE,
     CERTIFICATE,
@@ -40,6 +42,7 @@ from paretosoc.results.export.result_folder import (
     PROBLEM_FILE,
     read_bounds,
     read_certificate,
+    read_closed,
     read_costs,
     read_results,
     require_result_folder,
@@ -87,7 +90,7 @@ def verify(
         checker: of members and trees.
         solver_seconds: for each claim that a solver is asked about again.
         then: further checks of the front.
-        closed: the folder has a proof in place of a front (:mod:`results.export.closed`).
+        closed: the folder has a proof in place of a front (:mod:`results.export.result_folder`).
 
     Raises:
         ResultError: if there is no result folder.
@@ -160,7 +163,7 @@ def _checks(
         artifacts = [files for _, _, files in proofs]
         yield _declarations_hold(front, artifacts, bounds, compiled=compiled)
     if front.bounds is not None or bounds is not None:
-        from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+        from paretosoc.dse.certificate.verify.solvers import wrong_bounds
 
         wrong = wrong_bounds(front, front.bounds, bounds, compiled=compiled)
         yield fails("bounds", wrong) if wrong else _describe_bounds(front)
@@ -178,7 +181,7 @@ def _checks(
 
 
 def _closed_checks(folder: Path, checker: Checker, *, check_hashes: bool) -> Iterator[Check]:
-    from paretosoc.dse.certificate.verify.bounds import open_corner
+    from paretosoc.dse.certificate.verify.solvers import open_corner
     from paretosoc.fitness.check.boxes.check import CheckedBounds
 
     try:

@@ -12,7 +12,7 @@ from paretosoc.dse.cli.shared.parameters import Option
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from paretosoc.sdf.catalogue.entry import CatalogueEntry
+    from paretosoc.sdf.catalogue.exported import CatalogueEntry
 
 
 _GAP = 2

@@ -27,8 +27,11 @@ def platform(
 ) -> None:
     """Show a platform's clocks, units, power and measurements, with sources in --json."""
     from paretosoc.dse.cli.shared.terminal import print_wrapped
-    from paretosoc.platforms.io.platform_file import load_platform
-    from paretosoc.platforms.io.platform_source import new_platform_source, platform_source
+    from paretosoc.platforms.io.platform_file import (
+        load_platform,
+        new_platform_source,
+        platform_source,
+    )
     from paretosoc.platforms.platform_summary import platform_data, platform_lines
 
     if new != (name is None) or as_json + source + new > 1:

@@ -27,10 +27,15 @@ from paretosoc.dse.cli.shared.option_groups import command_of
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.layer_names import names_of
-from paretosoc.fitness.profiles.profilers.engine_layers import is_layer_info, parse_layer_info
-from paretosoc.fitness.profiles.profilers.onnxruntime_import import import_onnxruntime
-from paretosoc.fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
-from paretosoc.fitness.profiles.profilers.trtexec_import import import_trtexec
+from paretosoc.fitness.profiles.profilers.onnxruntime_profile import (
+    import_onnxruntime,
+    parse_onnxruntime_profile,
+)
+from paretosoc.fitness.profiles.profilers.trtexec_import import (
+    import_trtexec,
+    is_layer_info,
+    parse_layer_info,
+)
 from paretosoc.fitness.profiles.profilers.trtexec_profile import parse_trtexec_profile
 from paretosoc.platforms.errors import PlatformError
 

@@ -25,9 +25,8 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
-from paretosoc.fitness.profiles.profilers.demand_import import import_demand
+from paretosoc.fitness.profiles.profilers.demand_import import import_demand, import_tegrastats
 from paretosoc.fitness.profiles.profilers.jtop_log import parse_power_log
-from paretosoc.fitness.profiles.profilers.tegrastats_import import import_tegrastats
 from paretosoc.fitness.profiles.profilers.tegrastats_log import Quantity, quantities
 from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
 

@@ -20,12 +20,17 @@ from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.fitness.calibration.csv_table import read_log
-from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import names_of
-from paretosoc.fitness.profiles.vendors.hailo import read_hailo
-from paretosoc.fitness.profiles.vendors.qai_hub import DEVICES, read_qai_hub
-from paretosoc.fitness.profiles.vendors.rknn import read_rknn
-from paretosoc.fitness.profiles.vendors.table import CATALOGUE_NAMES, VendorTable, import_row
+from paretosoc.fitness.profiles.profile_document import Import
+from paretosoc.fitness.profiles.vendor_tables import (
+    CATALOGUE_NAMES,
+    DEVICES,
+    VendorTable,
+    import_row,
+    read_hailo,
+    read_qai_hub,
+    read_rknn,
+)
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import plain_name
 from paretosoc.sdf.catalogue.catalogue import catalogue

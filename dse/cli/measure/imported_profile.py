@@ -19,7 +19,7 @@ from paretosoc.dse.inputs.kinds import Clocks
 from paretosoc.platforms.errors import PlatformError
 
 if TYPE_CHECKING:
-    from paretosoc.fitness.profiles.importing import Import
+    from paretosoc.fitness.profiles.profile_document import Import
     from paretosoc.fitness.profiles.profile_file import Profile
     from paretosoc.platforms.measurement import Comparison
     from paretosoc.platforms.platform import Platform, Unit
@@ -84,8 +84,7 @@ def begin_import(
     """
     from paretosoc.fitness.cost_model.support import layer_support
     from paretosoc.fitness.costs.network_costs import choose_precision, choose_units
-    from paretosoc.fitness.profiles.importing import Import
-    from paretosoc.fitness.profiles.profile_document import Subject
+    from paretosoc.fitness.profiles.profile_document import Import, Subject
     from paretosoc.platforms.io.platform_file import load_platform
     from paretosoc.sdf.catalogue.catalogue import load_network
     from paretosoc.sdf.grouping.grouping import group_network

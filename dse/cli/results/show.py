@@ -60,7 +60,7 @@ def show(
 
     from paretosoc.common.tables import plain_table
     from paretosoc.dse.api.result import open_result
-    from paretosoc.results.text.releases import OVERLOADED
+    from paretosoc.results.text.rates import OVERLOADED
 
     if as_csv and (as_json or member is not None):
         raise WorkloadError("--csv: prints the front, without --json and --member")

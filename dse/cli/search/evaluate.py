@@ -96,7 +96,7 @@ def _problem(
     given: Given,
 ) -> tuple[Problem, CostOrigins | None]:
     from paretosoc.dse.cli.shared.build import problem_from_texts
-    from paretosoc.dse.problem.cost_provenance import cost_origins
+    from paretosoc.dse.problem.build import cost_origins
     from paretosoc.results.export.result_folder import read_costs, read_results
 
     if networks and platform is not None:
@@ -132,7 +132,7 @@ def _draw(path: Path, result: Evaluated) -> None:
 def _print(result: Evaluated) -> None:
     from rich.console import Console
 
-    from paretosoc.results.text.member import member_lines
+    from paretosoc.results.text.member_diff import member_lines
     from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
     problem, member = result.problem, result.member

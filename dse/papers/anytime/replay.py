@@ -16,11 +16,11 @@ from pathlib import Path
 
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.certificate.certify import DEFAULT_NODES
-from paretosoc.dse.certificate.fastest import find_fastest
 from paretosoc.dse.certificate.improve import (
     Clock,
     FinalSchedule,
     Published,
+    find_fastest,
     improve,
     naive_schedule,
 )

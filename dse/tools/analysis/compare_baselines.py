@@ -14,8 +14,8 @@ from paretosoc.dse.baselines.evaluate_all import (
     method_of,
 )
 from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, prove
+from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.certificate.preconditions import certified_column
-from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.space.design_space import DesignSpace

@@ -18,7 +18,7 @@ from paretosoc.results.deploy.nvpmodel_section import ModeCost
 from paretosoc.results.problem.limits import OVERLOAD
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.releases import OVERLOADED
+from paretosoc.results.text.rates import OVERLOADED
 
 _Caps = tuple[int | None, ...]
 """The operating point of each domain at the caps of a mode; None: the domain is off."""

@@ -17,7 +17,7 @@ from paretosoc.results.front.front import Member
 from paretosoc.results.plots.roofline import Point, Roof
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import clocks_mhz
-from paretosoc.results.text.power_bandwidth_trace import activity
+from paretosoc.results.text.schedule import activity
 
 _KHZ_PER_GHZ = 10**6
 _MW_PER_W = 1000

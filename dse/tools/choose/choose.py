@@ -11,9 +11,8 @@ import numpy as np
 
 from paretosoc.common.options import as_written
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.problem.build import BuiltProblem
+from paretosoc.dse.problem.build import BuiltProblem, cost_origins
 from paretosoc.dse.problem.constraint_status import limit_and_value
-from paretosoc.dse.problem.cost_provenance import cost_origins
 from paretosoc.dse.space.members import rows_of
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
 from paretosoc.dse.tools.campaign.execute.exploration import built_problem, explore_run
@@ -47,7 +46,7 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.results.front.choices import choose as choices_of
 from paretosoc.results.problem.limits import MEMORY, POOL, constraints_of
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.unit_names import names_of_kinds
+from paretosoc.results.text.space_description import names_of_kinds
 
 ALL = "all"
 EVALUATIONS = 5_000

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.tables import csv_text
-from paretosoc.results.export.closed import Closed
+from paretosoc.results.export.result_folder import Closed
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import displayed

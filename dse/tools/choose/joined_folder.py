@@ -16,11 +16,11 @@ from paretosoc.dse.certificate.verify.checks import Check, fails, holds, not_che
 from paretosoc.dse.tools.choose.joined import CombinationFront, joined_csv, points_for
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.closed import read_closed
 from paretosoc.results.export.result_folder import (
     PROBLEM_FILE,
     REPORT_FILE,
     RESULT_FILES,
+    read_closed,
     read_results,
 )
 from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder

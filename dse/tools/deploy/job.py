@@ -9,7 +9,7 @@ from typing import Any
 
 from paretosoc.common.files import file_in
 from paretosoc.results.deploy.deployment import Deployment
-from paretosoc.results.deploy.engine_plan import EnginePlan
+from paretosoc.results.deploy.deployment_document import EnginePlan
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.problem import Problem
 

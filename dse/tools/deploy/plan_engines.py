@@ -8,7 +8,7 @@ from paretosoc.common.units import PS_PER_NS
 from paretosoc.dse.tools.host.machine.execution_plan import make_execution_plan
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.results.deploy.deployment import Deployment
-from paretosoc.results.deploy.engine_plan import EnginePlan, PlannedRun
+from paretosoc.results.deploy.deployment_document import EnginePlan, PlannedRun
 from paretosoc.results.problem.execution import GROUP, SHARED
 
 Key = tuple[int, int, int]

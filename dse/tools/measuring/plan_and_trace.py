@@ -10,8 +10,8 @@ from statistics import median
 
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.fitness.profiles.layer_names import LayerNames
-from paretosoc.fitness.profiles.profilers.engine_rows import kind_of
 from paretosoc.fitness.profiles.profilers.trace_ranges import TraceRange
+from paretosoc.fitness.profiles.profilers.trtexec_import import kind_of
 from paretosoc.results.deploy.deployment import Deployment, Segment, network_files
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.trace import (

@@ -10,9 +10,8 @@ import numpy as np
 
 from paretosoc.dse.tools.analysis.cost_draws import MOST, CostErrors, stated_errors
 from paretosoc.dse.tools.analysis.posterior import Stretch
-from paretosoc.results.costs.board_results import MEASUREMENTS
 from paretosoc.results.costs.cost_origins import CostMeasurement, CostOrigins
-from paretosoc.results.costs.costs_file import measured_at
+from paretosoc.results.costs.costs_file import MEASUREMENTS, measured_at
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import signed_content

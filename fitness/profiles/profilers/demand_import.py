@@ -1,4 +1,4 @@
-"""Turn a table of throughputs and memory loads into the demands of a profile.
+"""Turn a table of throughputs and memory loads, or a log of them, into demands of a profile.
 
 The memory demand of a unit that no profiler looks into is estimated in four steps (HaX-CoNN 3.3).
 
@@ -22,10 +22,9 @@ from pathlib import Path
 from typing import Any
 
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
-from paretosoc.fitness.profiles.importing import Import
-from paretosoc.fitness.profiles.profile_document import rounded
+from paretosoc.fitness.profiles.profile_document import Import, rounded
 from paretosoc.fitness.profiles.profilers.jtop_log import parse_power_log
-from paretosoc.fitness.profiles.profilers.tegrastats_log import emc_percent
+from paretosoc.fitness.profiles.profilers.tegrastats_log import PowerLog, board_mw, emc_percent
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -153,3 +152,50 @@ def group_name(text: str, network: GroupedNetwork, where: str) -> str:
         f"{where}: group must be a number from 0 to {len(names) - 1} or a name such as "
         f"{names[0]!r}, got {text!r}"
     )
+
+
+def import_tegrastats(
+    made: Import,
+    log: PowerLog,
+    idle: PowerLog | None,
+    label: str,
+    *,
+    units: Sequence[str],
+    group: str,
+) -> None:
+    """Add traffic as the share of the memory's peak in use, and, with a log of the idle board,
+    power.
+
+    The load counts all traffic, also of the idle board. If ``idle`` is given, its load is
+    subtracted as well.
+
+    Raises:
+        PlatformError: if the log has no load, or there is no such group.
+    """
+    made.flagged += [f"{label}: {text}" for text in log.warnings]
+    name = group_name(group, made.network, "--group")
+    load = emc_percent(log, label)
+    figures: dict[str, dict[str, Any]] = {}
+    note = f"EMC load {float(load):g} %"
+    if idle is not None:
+        rest, power = emc_percent(idle, "--idle"), board_mw(log, label) - board_mw(idle, "--idle")
+        load -= rest
+        note += f" less {float(rest):g} % of the idle board"
+        if power > 0:
+            figures["power_mw"] = dict.fromkeys(units, rounded(power, 0))
+            made.lines.append(f"{name}: {float(power) / 1000:g} W above the idle board")
+        else:
+            made.flagged.append(
+                f"{label}: {float(power) / 1000:g} W above the idle board; a difference that is "
+                "not positive is not used"
+            )
+    if load > 0:
+        figures["traffic_percent"] = dict.fromkeys(units, rounded(load, 3))
+        made.lines.append(f"{name}: {float(load):g} % of the memory's peak")
+    else:
+        made.flagged.append(
+            f"{label}: {float(load):g} % of the memory's peak; a load that is not positive is not "
+            "used"
+        )
+    figures["notes"] = dict.fromkeys(units, note)
+    made.add_part("groups", [name], figures)

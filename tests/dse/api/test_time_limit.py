@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import paretosoc as dse
-from paretosoc.common.call_time import seconds_since_call
+from paretosoc.common.compiling import seconds_since_call
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.api import pipeline
 from paretosoc.dse.api.pipeline import (
@@ -71,7 +71,7 @@ def test_what_is_spent_before_is_part_of_the_limit(
 
 def test_a_command_knows_when_it_began(monkeypatch: pytest.MonkeyPatch) -> None:
     now = iter((5.0, 7.5))
-    monkeypatch.setattr("paretosoc.common.call_time.clock", lambda: next(now))
+    monkeypatch.setattr("paretosoc.common.compiling.clock", lambda: next(now))
     assert seconds_since_call() == 0.0
     with called_from(Door.COMMAND):
         assert seconds_since_call() == 2.5

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
 from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points, method_of
-from paretosoc.dse.baselines.one_format import OneFormat, formats_of, in_one_format
+from paretosoc.dse.baselines.one_unit import OneFormat, formats_of, in_one_format
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options

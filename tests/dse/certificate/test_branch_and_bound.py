@@ -13,7 +13,7 @@ from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.common.deadline import Deadline
 from paretosoc.dse.certificate import branch_and_bound as exact_search
 from paretosoc.dse.certificate.branch_and_bound import SearchProgress, find_front
-from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
+from paretosoc.dse.certificate.improve import FastestResult, find_fastest
 from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError

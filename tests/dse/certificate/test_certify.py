@@ -20,7 +20,7 @@ from paretosoc.dse.certificate.certify import (
     Limits,
     prove,
 )
-from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.dse.certificate.improve import find_fastest
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.verify import verify as verifying
 from paretosoc.dse.certificate.verify.verify import exit_status

@@ -14,7 +14,7 @@ from paretosoc.dse.certificate import close as close_module
 from paretosoc.dse.certificate.certify import Limits
 from paretosoc.dse.certificate.close import close
 from paretosoc.dse.certificate.verify.verify import verify
-from paretosoc.results.export.closed import write_closed
+from paretosoc.results.export.result_folder import write_closed
 from paretosoc.results.front.dominance import non_dominated
 
 LIMITS = Limits(nodes=20_000)

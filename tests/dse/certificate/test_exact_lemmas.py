@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.dse.certificate.improve import find_fastest
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem

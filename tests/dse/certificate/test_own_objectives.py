@@ -11,10 +11,10 @@ import pytest
 import paretosoc as dse
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.dse.certificate.certify import Limits
+from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.certificate.preconditions import Goal
-from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.certificate.strategy import prove_front
-from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.certificate.verify.solvers import wrong_bounds
 from paretosoc.dse.certificate.verify.verify import verify
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.check.members.outcome import plain_outcome

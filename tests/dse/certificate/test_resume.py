@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.certificate import branch_and_bound as exact_search
-from paretosoc.dse.certificate.fastest import FastestResult, find_fastest
+from paretosoc.dse.certificate.improve import FastestResult, find_fastest
 from paretosoc.dse.certificate.subtree import Subtree, tree_of_subtrees
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree

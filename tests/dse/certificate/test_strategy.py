@@ -10,8 +10,8 @@ from paretosoc.common.deadline import Deadline
 from paretosoc.dse.certificate import strategy
 from paretosoc.dse.certificate.boxes.search import BoxSearch
 from paretosoc.dse.certificate.certify import Limits
+from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.certificate.preconditions import Goal
-from paretosoc.dse.certificate.seed_front import seed_front
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.subtree_search import Threads
 from paretosoc.dse.space.design_space import DesignSpace

@@ -27,9 +27,8 @@ from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.plots.gantt import draw_gantt
 from paretosoc.results.plots.style import picture_settings
 from paretosoc.results.problem.execution import FreeRunning, Pipeline
-from paretosoc.results.text.free_running import describe_shown_part
-from paretosoc.results.text.power_bandwidth_trace import activity
-from paretosoc.results.text.schedule import stretches
+from paretosoc.results.text.rates import describe_shown_part
+from paretosoc.results.text.schedule import activity, stretches
 
 RECOMPUTE = Path(__file__).parents[2] / "support" / "recompute_front.py"
 ASKED = ("throughput", "power", "efficiency")

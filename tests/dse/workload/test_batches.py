@@ -39,7 +39,7 @@ from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
-from paretosoc.results.text.batches import batch_lines
+from paretosoc.results.text.rates import batch_lines
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
 from tests.support.problems.onnx_models import model, shape_only

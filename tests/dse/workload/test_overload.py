@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
@@ -21,7 +21,7 @@ from paretosoc.results.plots.baselines import baseline_marks, unnamed_baselines
 from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.front import front_table
-from paretosoc.results.text.releases import describe_loads, response_lines
+from paretosoc.results.text.rates import describe_loads, response_lines
 from tests.support.problems import small_problems
 
 MS = 10**9

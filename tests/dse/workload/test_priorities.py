@@ -12,7 +12,7 @@ from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.results.export.report_data import report_data
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.plots.gantt import draw_gantt
-from paretosoc.results.text.dataframe import front_frame
+from paretosoc.results.text.front_rows import front_frame
 from paretosoc.results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
 

@@ -42,7 +42,7 @@ from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.releases import response_lines
+from paretosoc.results.text.rates import response_lines
 from paretosoc.results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems

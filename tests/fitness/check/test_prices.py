@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import paretosoc as dse
-from paretosoc.dse.certificate.fastest import find_fastest
+from paretosoc.dse.certificate.improve import find_fastest
 from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.fitness.check.lemmas import Lemma, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget

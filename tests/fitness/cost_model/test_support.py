@@ -12,8 +12,8 @@ from paretosoc.fitness.cost_model.support import (
     layer_support,
     why_not,
 )
+from paretosoc.platforms.io.exact_json import read_schema
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
-from paretosoc.platforms.io.schema_check import read_schema
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import layer, window

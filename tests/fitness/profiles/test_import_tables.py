@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paretosoc.fitness.profiles.importing import Import
-from paretosoc.fitness.profiles.profile_document import Subject, document_bytes, merged
+from paretosoc.fitness.profiles.profile_document import Import, Subject, document_bytes, merged
 from paretosoc.fitness.profiles.profile_file import read_profile
 from paretosoc.fitness.profiles.profilers.demand_import import estimate_demand, import_demand
-from paretosoc.fitness.profiles.profilers.run_times import parse_run_time
-from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
+from paretosoc.fitness.profiles.profilers.transition_import import (
+    import_transitions,
+    parse_run_time,
+)
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.sdf.grouping.groups import GroupedNetwork

@@ -11,11 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import LayerNames
-from paretosoc.fitness.profiles.profile_document import Subject
-from paretosoc.fitness.profiles.profilers.onnxruntime_import import ANY_PROVIDER, import_onnxruntime
-from paretosoc.fitness.profiles.profilers.onnxruntime_profile import parse_onnxruntime_profile
+from paretosoc.fitness.profiles.profile_document import Import, Subject
+from paretosoc.fitness.profiles.profilers.onnxruntime_profile import (
+    ANY_PROVIDER,
+    import_onnxruntime,
+    parse_onnxruntime_profile,
+)
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
 from tests.support.growth import LINEAR, growth, memory_growth

@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 
-from paretosoc.fitness.profiles.importing import Import
 from paretosoc.fitness.profiles.layer_names import LayerNames
-from paretosoc.fitness.profiles.profile_document import Subject
-from paretosoc.fitness.profiles.profilers.engine_rows import RowKind, kind_of, sort_rows
-from paretosoc.fitness.profiles.profilers.trtexec_import import import_trtexec
+from paretosoc.fitness.profiles.profile_document import Import, Subject
+from paretosoc.fitness.profiles.profilers.trtexec_import import (
+    RowKind,
+    import_trtexec,
+    kind_of,
+    sort_rows,
+)
 from paretosoc.fitness.profiles.profilers.trtexec_profile import EngineProfile, EngineRow
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform

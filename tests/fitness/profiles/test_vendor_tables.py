@@ -7,10 +7,12 @@ from fractions import Fraction
 import pytest
 
 from paretosoc.dse.inputs.yaml_loader import parse_yaml
-from paretosoc.fitness.profiles.vendors.hailo import read_hailo
-from paretosoc.fitness.profiles.vendors.qai_hub import read_qai_hub
-from paretosoc.fitness.profiles.vendors.rknn import read_rknn
-from paretosoc.fitness.profiles.vendors.table import CATALOGUE_NAMES
+from paretosoc.fitness.profiles.vendor_tables import (
+    CATALOGUE_NAMES,
+    read_hailo,
+    read_qai_hub,
+    read_rknn,
+)
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import plain_name
 from paretosoc.sdf.catalogue.catalogue import catalogue

@@ -13,8 +13,12 @@ from typing import Any
 import pytest
 
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.platform_file import load_platform, platform_names
-from paretosoc.platforms.io.platform_source import new_platform_source, platform_source
+from paretosoc.platforms.io.platform_file import (
+    load_platform,
+    new_platform_source,
+    platform_names,
+    platform_source,
+)
 from paretosoc.platforms.platform import Platform, Status
 from paretosoc.platforms.platform_summary import platform_data, platform_lines, sources_by_topic
 

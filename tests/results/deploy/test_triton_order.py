@@ -8,7 +8,7 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
 from paretosoc.dse.tools.deploy.plan_engines import plan_engines
 from paretosoc.results.deploy.deployment import Deployment, NetworkFiles
-from paretosoc.results.deploy.engine_plan import EnginePlan, PlannedRun
+from paretosoc.results.deploy.deployment_document import EnginePlan, PlannedRun
 from paretosoc.results.deploy.triton_order import triton_order
 
 SHAPE = RandomShape(networks=(1, 3), groups=(1, 3), units=(1, 3), waiting=False, unsupported=0)

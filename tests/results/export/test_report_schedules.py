@@ -7,7 +7,7 @@ import pytest
 
 from paretosoc.results.export.report_data import report_data
 from paretosoc.results.front.choices import choose
-from paretosoc.results.text.power_bandwidth_trace import activity
+from paretosoc.results.text.schedule import activity
 
 
 def bars(page, side="a"):

@@ -7,15 +7,14 @@ import pytest
 from matplotlib.cbook import STEP_LOOKUP_MAP
 
 from paretosoc.results.errors import ResultError
-from paretosoc.results.plots.convergence import draw_convergence
 from paretosoc.results.plots.energy import draw_energy
 from paretosoc.results.plots.front import draw_front
-from paretosoc.results.plots.fronts import draw_fronts
+from paretosoc.results.plots.fronts import draw_convergence, draw_fronts
 from paretosoc.results.plots.gantt import draw_gantts
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings, use_log_scale
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.text.member import REST, energy_parts_fj
+from paretosoc.results.text.member_diff import REST, energy_parts_fj
 
 HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
 

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from paretosoc.results.text.power_bandwidth_trace import activity, steps_by_unit
+from paretosoc.results.text.schedule import activity, steps_by_unit
 
 
 def integral(steps, unit):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretosoc.results.text.unit_names import names_of_kinds, without_number
+from paretosoc.results.text.space_description import names_of_kinds, without_number
 from tests.results.conftest import build_problem
 
 

@@ -16,8 +16,7 @@ from paretosoc.sdf.analysis.buffer_search import (
     throughput_buffer_trade_off,
 )
 from paretosoc.sdf.analysis.buffers import bounded_throughput, smallest_capacity
-from paretosoc.sdf.analysis.liveness import check_live
-from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.repetition import check_live, repetition_vector
 from paretosoc.sdf.analysis.throughput import self_timed_throughput
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph

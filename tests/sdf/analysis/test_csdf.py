@@ -18,9 +18,8 @@ from paretosoc.sdf.analysis.buffer_search import (
     throughput_buffer_trade_off,
 )
 from paretosoc.sdf.analysis.buffers import bounded_throughput, capacity_step, smallest_capacity
-from paretosoc.sdf.analysis.liveness import check_live, execute_iteration
 from paretosoc.sdf.analysis.processor_order import bound_throughput
-from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.repetition import check_live, execute_iteration, repetition_vector
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report
 from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
 from paretosoc.sdf.errors import GraphError

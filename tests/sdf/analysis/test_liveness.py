@@ -8,9 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretosoc.sdf.analysis import liveness
-from paretosoc.sdf.analysis.liveness import check_live, execute_iteration
-from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.repetition import (
+    FIRING_LIMIT,
+    check_live,
+    execute_iteration,
+    repetition_vector,
+)
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
@@ -131,7 +134,7 @@ def test_huge_rates_without_a_cycle_cost_nothing() -> None:
 
 
 def test_an_iteration_that_is_too_long_is_refused_by_its_size() -> None:
-    many = liveness.FIRING_LIMIT
+    many = FIRING_LIMIT
     graph = SdfGraph(
         "g",
         (Actor("x"), Actor("y")),

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretosoc.sdf.analysis.liveness import check_live
 from paretosoc.sdf.analysis.processor_order import bound_throughput, list_schedule
-from paretosoc.sdf.analysis.repetition import repetition_vector
+from paretosoc.sdf.analysis.repetition import check_live, repetition_vector
 from paretosoc.sdf.analysis.throughput import self_timed_throughput
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph

@@ -14,9 +14,9 @@ from paretosoc.sdf.catalogue.catalogue import (
     load_network,
     torchvision_networks,
 )
-from paretosoc.sdf.catalogue.entry import CatalogueEntry
 from paretosoc.sdf.catalogue.exported import (
     FOLDER,
+    CatalogueEntry,
     read_index,
     read_table,
     table_path,

@@ -10,7 +10,7 @@ from math import lcm
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from paretosoc.sdf.analysis.liveness import check_live
+from paretosoc.sdf.analysis.repetition import check_live
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase, per_phase

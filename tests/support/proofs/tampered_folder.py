@@ -23,8 +23,7 @@ from paretosoc.dse.certificate.verify import solvers
 from paretosoc.dse.certificate.verify import verify as verifying
 from paretosoc.dse.certificate.verify.checks import Check, Verdict
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
-from paretosoc.dse.problem.build import build_problem
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import build_problem, cost_origins
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.options import Options

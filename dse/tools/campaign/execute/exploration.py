@@ -235,7 +235,7 @@ def _figures(front: Front) -> FrontFigures:
 def _files(
     front: Front, prepared: _Prepared, inputs: RunInputs, proofs: dict[str, bytes]
 ) -> dict[str, bytes]:
-    from paretosoc.dse.problem.cost_provenance import cost_origins
+    from paretosoc.dse.problem.build import cost_origins
 
     files: dict[str, bytes] = {}
     if "front" in inputs.keep:

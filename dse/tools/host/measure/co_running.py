@@ -19,7 +19,7 @@ import numpy as np
 
 from paretosoc.common.text import reason_of
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.machine.streaming import make_buffer

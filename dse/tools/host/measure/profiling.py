@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from paretosoc.common.tables import csv_text
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.problem.build import BuiltProblem, build_problem
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origins
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import write_sub_models

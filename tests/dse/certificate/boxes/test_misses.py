@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.certificate.boxes.prove import bound_front
-from paretosoc.dse.certificate.seed_front import seed_front
-from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.certificate.improve import seed_front
+from paretosoc.dse.certificate.verify.solvers import wrong_bounds
 from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from tests.support.problems import small_problems

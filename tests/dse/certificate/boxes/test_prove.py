@@ -25,16 +25,12 @@ from benchmarks.problems.enumerated.space import (
 )
 from paretosoc.dse.certificate.boxes import search
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front
-from paretosoc.dse.certificate.seed_front import seed_front
-from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.certificate.improve import seed_front
+from paretosoc.dse.certificate.verify.solvers import wrong_bounds
 from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.bounds import (
-    BoundProof,
-    Leaf,
-    Multipliers,
-)
+from paretosoc.results.front.bounds import BoundProof, Leaf, Multipliers
 from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem_file import problem_from_document

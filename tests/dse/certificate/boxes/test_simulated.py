@@ -11,11 +11,10 @@ import pytest
 import paretosoc as dse
 from paretosoc.dse.certificate.boxes import simulate
 from paretosoc.dse.certificate.boxes.simulate import simulate_space
-from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.certificate.verify.solvers import wrong_bounds
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
-from paretosoc.fitness.check.boxes.check import CheckedBounds
+from paretosoc.fitness.check.boxes.check import CheckedBounds, design_points
 from paretosoc.fitness.check.boxes.costs import whole_space
-from paretosoc.fitness.check.boxes.design_points import design_points
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import MAX_SIMULATED, Leaf, Simulated, Split

@@ -11,12 +11,12 @@ import pytest
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.verify.checks import Verdict
-from paretosoc.dse.certificate.verify.rates import overloaded_unit
+from paretosoc.dse.certificate.verify.members import overloaded_unit
 from paretosoc.dse.certificate.verify.verify import exit_status, verify
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.options import Options, Scenario
-from paretosoc.dse.workload.scenarios import apply_scenario
+from paretosoc.dse.workload.with_options import apply_scenario
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.platforms.io.platform_file import load_platform

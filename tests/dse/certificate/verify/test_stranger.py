@@ -22,7 +22,7 @@ from benchmarks.problems.number_formats import with_twin
 from paretosoc.dse.certificate import branch_and_bound as exact_search
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front
 from paretosoc.dse.certificate.branch_and_bound import find_front
-from paretosoc.dse.certificate.verify.bounds import wrong_bounds
+from paretosoc.dse.certificate.verify.solvers import wrong_bounds
 from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.errors import ResultError

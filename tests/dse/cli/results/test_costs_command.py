@@ -10,8 +10,7 @@ import pytest
 from paretosoc.dse.api.evaluation import evaluate
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.problem.build import build_problem
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import build_problem, cost_origins
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.platforms.io.platform_file import load_platform

@@ -14,7 +14,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.tools.analysis.compare_baselines import improvement, two_accelerators
 from paretosoc.dse.workload.options import Options, Scenario
-from paretosoc.dse.workload.scenarios import apply_scenario
+from paretosoc.dse.workload.with_options import apply_scenario
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import read_workload
 from paretosoc.fitness.check.members import frames as plain_timeline

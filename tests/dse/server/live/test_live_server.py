@@ -13,7 +13,7 @@ import pytest
 
 from paretosoc.common.cache import user_cache
 from paretosoc.dse.server.live import serve
-from paretosoc.dse.server.live.address import HOST, listen
+from paretosoc.dse.server.live.serve import HOST, listen
 from paretosoc.results.io.canonical_json import Json
 from tests.dse.server.live.conftest import serving
 

@@ -21,7 +21,7 @@ from benchmarks.problems.random_problem import (
     with_rates,
 )
 from paretosoc.common.units import PPM
-from paretosoc.dse.certificate.seed_front import seed_front
+from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.tools.analysis.confidence import confidence

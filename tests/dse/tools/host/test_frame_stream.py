@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.host.machine.frame_stream import (
     WAIT,
     ledger_of,

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
-from paretosoc.dse.problem.cost_provenance import cost_origins
+from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights, random_input
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, make_execution_plan
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit, free_cores

@@ -14,7 +14,7 @@ from paretosoc.dse.api.measuring import decisions
 from paretosoc.dse.cli.measure.next_measurements import decision_lines
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
-from paretosoc.results.costs.board_results import MEASUREMENTS, BoardResults
+from paretosoc.results.costs.costs_file import MEASUREMENTS, BoardResults
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256

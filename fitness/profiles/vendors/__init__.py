@@ -1,1 +1,0 @@
-"""Readers of the tables of measured networks that vendors publish."""
