@@ -32,7 +32,7 @@ XAVIER = "jetson-agx-xavier"
 IMPORTED = ("-n", "squeezenet", "-p", XAVIER, "--at", "max")
 EXPLORED = (
     *("--groups", "3", "--units", "gpu,dla0", "-q", "--jobs", "1", "--force", "-o", "{dir}/o"),
-    *("--no-certify", "--max-evaluations", "100"),
+    *("--max-nodes", "0", "--max-evaluations", "100"),
 )
 SEARCHED = ("explore", "squeezenet", "-p", XAVIER, *EXPLORED)
 PERIODIC_COMMANDS = (("verify", "{dir}"), ("show", "{dir}"), ("report", "{dir}"))

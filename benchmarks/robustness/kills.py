@@ -85,7 +85,7 @@ class Kills:
     def run(self, names: Sequence[str], count: int) -> int:
         """Kill ``count`` times, the commands by turns. Return the number of findings."""
         pair = ("explore", "squeezenet", "alexnet")
-        _check(self._dse((*pair, *_SMALL, "--no-certify", "-o", str(self._front))))
+        _check(self._dse((*pair, *_SMALL, "--max-nodes", "0", "-o", str(self._front))))
         if "run" in names:
             self._profile()
         undisturbed: dict[str, tuple[float, Any]] = {}
@@ -110,7 +110,7 @@ class Kills:
         host, network = self._scratch / "host", ("squeezenet", "--groups", "3")
         _check(self._dse(("profile", *network, "--frames", "3", "-q", "-o", str(host))))
         measured = ("-p", str(host / "platform.json"), "--profile", str(host / "profile.json"))
-        searched = ("--max-evaluations", "100", "--no-certify", "-q", "-o", str(self._host))
+        searched = ("--max-evaluations", "100", "--max-nodes", "0", "-q", "-o", str(self._host))
         _check(self._dse(("explore", *network, *measured, *searched)))
 
     def _undisturbed(self, target: Target) -> tuple[float, Any]:

@@ -47,7 +47,7 @@ def main() -> None:
         explore = ("explore", "alexnet", "-p", PLATFORM, "--max-evaluations", "2000")
         rows = []
         for label, command in (
-            ("explore", (*explore, "--no-certify", "--force", "-o", str(small))),
+            ("explore", (*explore, "--max-nodes", "0", "--force", "-o", str(small))),
             ("show", ("show", str(small))),
             ("report", ("report", str(small), "--force", "-o", str(page))),
             ("verify", ("verify", str(small))),

@@ -32,7 +32,7 @@ _MAIN, _INPUTS, _BOARD, _MORE = "Explore and prove", "Inputs", "Boards", "More"
 _EXPLORE = (
     *("output", "objectives", "groups", "max_transitions", "units", "fixed", "power_cap_w"),
     *("deadline_ms", "frames_per_second", "free_running", "profile", "engine"),
-    *("max_evaluations", "time_limit_s", "no_certify", "robust", "seed", "jobs", "quiet", "force"),
+    *("max_evaluations", "time_limit_s", "max_nodes", "robust", "seed", "jobs", "quiet", "force"),
 )
 
 COMMANDS = (

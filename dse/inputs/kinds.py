@@ -115,20 +115,34 @@ ANY = "any"
 
 
 @dataclass(frozen=True)
-class WholeOrAny(Kind):
-    """An integer in a range, or ``any`` for no limit."""
+class WholeOr(Kind):
+    """An integer in a range, or a word. A word with ``:N`` is followed by such an integer."""
 
     each: Whole
+    words: tuple[str, ...] = (ANY,)
     argument = str
     json_type = int | str | None
-    metavar: ClassVar[str] = f"N|{ANY}"
+
+    @property
+    def metavar(self) -> str:
+        """Return the form of a value."""
+        return "|".join((self.each.metavar, *self.words))
+
     form = metavar
 
     def read(self, value: Any, name: str) -> int | str:
+        if isinstance(value, str) and any(self._is(word, value) for word in self.words):
+            return value
         try:
-            return ANY if value == ANY else self.each.read(value, name)
+            return self.each.read(value, name)
         except WorkloadError:
-            raise wrong_argument(name, f"an integer {self.each.words}, or {ANY},", value) from None
+            words = f"an integer {self.each.words}, or {', '.join(self.words)},"
+            raise wrong_argument(name, words, value) from None
+
+    def _is(self, word: str, text: str) -> bool:
+        head, colon, _ = word.partition(":")
+        number = text.removeprefix(f"{head}:") if colon and text.startswith(f"{head}:") else ""
+        return text == word if not colon else self.each.of_text(number) is not None
 
     def parse(self, given: Any, name: str) -> int | str:
         value = self.of_text(str(given))
@@ -136,7 +150,8 @@ class WholeOrAny(Kind):
 
     def of_text(self, text: str) -> int | str | None:
         """Return the written value, or None if it is none of these."""
-        return ANY if text == ANY else self.each.of_text(text)
+        is_word = any(self._is(word, text) for word in self.words)
+        return text if is_word else self.each.of_text(text)
 
     @property
     def bounds(self) -> str:
@@ -144,7 +159,9 @@ class WholeOrAny(Kind):
         return f"{self.metavar} with an integer N {self.each.words}"
 
     def schema(self) -> dict[str, Any]:
-        return {"oneOf": [{"type": "null"}, self.each.schema(), {"const": ANY}]}
+        words = "|".join(self.words).replace(":N", ":[0-9]{1,9}")
+        word = {"type": "string", "pattern": f"^({words})$"}
+        return {"oneOf": [{"type": "null"}, self.each.schema(), word]}
 
 
 @dataclass(frozen=True)

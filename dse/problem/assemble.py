@@ -14,7 +14,7 @@ from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.problem.domains import allowed_units, problem_domains
-from paretosoc.dse.problem.execution import choose_execution
+from paretosoc.dse.problem.execution import choose_execution, guarantees
 from paretosoc.dse.problem.memory_tables import memory_tables
 from paretosoc.dse.problem.phases import of_continued
 from paretosoc.dse.problem.runtime_limits import (
@@ -204,7 +204,7 @@ def assemble(
         searches_priorities=options.search_priorities,
         runtime=None if runtime is Runtime.NONE else runtime.value,
         tolerance_permille=_tolerance_permille(options),
-        guarantee=options.guarantee,
+        guarantee=guarantees(workload, options),
     )
     return problem, tuple(notes)
 

@@ -151,7 +151,7 @@ def build_problem(
             continue
         under = (
             *(*key, platform.sha256, tuple(unit.name for unit in units), formats),
-            *(options.groups, options.cut),
+            options.groups,
             None if profile is None else profile.sha256,
         )
         if network.is_graph:

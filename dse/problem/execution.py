@@ -151,10 +151,18 @@ def _check_options(options: Options, *, free_running: bool, has_rates: bool) -> 
             raise _excluded(field.as_written(), "there is no common frame")
 
 
+def guarantees(workload: Workload, options: Options) -> bool:
+    """Return whether deadlines, a frame rate or rates must be kept for all times in a tolerance."""
+    asked = options.deadline_ms, options.frames_per_second, workload.frames_per_second
+    return options.tolerance is not None and any(
+        (*asked, *(value for n in workload.networks for value in (n.deadline_ms, n.rate_hz)))
+    )
+
+
 def _check_guarantee(workload: Workload, options: Options, kinds: Sequence[Kind]) -> None:
-    """Check that guaranteed objectives have a tolerance, and that a deadline is guaranteed."""
-    asked = as_written("guarantee") if options.guarantee else None
-    has_rates = any(network.rate_hz is not None for network in workload.networks)
+    """Check that guaranteed objectives and late releases have a tolerance, which fits the rest."""
+    is_guaranteed = guarantees(workload, options)
+    asked = as_written("tolerance") if is_guaranteed else None
     for kind in (ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.GUARANTEED_RESPONSE):
         if kind in kinds:
             asked = f"the objective {kind.value}"
@@ -162,31 +170,18 @@ def _check_guarantee(workload: Workload, options: Options, kinds: Sequence[Kind]
         raise WorkloadError(f"{asked}: {as_written('tolerance')} is required, such as 0.7..1.1")
     if asked is not None and ObjectiveKind.THROUGHPUT in kinds:
         raise WorkloadError(f"{asked}: is of one frame alone; frames of a pipeline overlap")
-    if ObjectiveKind.GUARANTEED_RESPONSE in kinds and not options.guarantee:
-        raise WorkloadError(
-            f"{asked}: {as_written('guarantee')} is required: all must end within the period"
-        )
     late = [network.name for network in workload.networks if network.jitter_ms]
-    if late and not options.guarantee:
+    if late and not is_guaranteed:
         raise WorkloadError(
             f"jitter_ms (of {late[0]!r}): only guaranteed responses take it into account, so "
-            f"{as_written('guarantee')} and {as_written('tolerance')} are required, such as 1..1"
+            f"{as_written('tolerance')} is required, such as 1..1"
         )
-    if options.guarantee and (
+    if is_guaranteed and (
         options.max_misses or any(n.max_misses is not None for n in workload.networks)
     ):
         raise WorkloadError(
-            f"{as_written('guarantee')} and {as_written('max_misses')} exclude each other: a "
+            f"{as_written('tolerance')} and {as_written('max_misses')} exclude each other: a "
             "deadline that is guaranteed has no misses"
-        )
-    has_deadline = bool(options.deadline_ms) or any(
-        network.deadline_ms is not None for network in workload.networks
-    )
-    rate = options.frames_per_second or workload.frames_per_second
-    if options.guarantee and not (has_deadline or has_rates or rate is not None):
-        raise WorkloadError(
-            f"{asked}: a deadline ({as_written('deadline_ms')}) or a frame rate "
-            f"({as_written('frames_per_second')}) is required"
         )
 
 

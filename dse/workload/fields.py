@@ -18,7 +18,7 @@ from paretosoc.dse.inputs.kinds import (
     PerName,
     Quantity,
     Whole,
-    WholeOrAny,
+    WholeOr,
     wrong_argument,
 )
 from paretosoc.results.io.canonical_json import INT64_MAX
@@ -163,7 +163,7 @@ def split(text: str) -> list[str]:
 
 def limit(
     spec: LimitSpec,
-    kind: Quantity | Whole | WholeOrAny | PerName,
+    kind: Quantity | Whole | WholeOr | PerName,
     help: str,
     option: str,
     axis: str,

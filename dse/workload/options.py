@@ -32,7 +32,7 @@ from paretosoc.dse.inputs.kinds import (
     Sizes,
     Tolerance,
     Whole,
-    WholeOrAny,
+    WholeOr,
 )
 from paretosoc.dse.workload.fields import Field, Fits, limit, parse_limit
 from paretosoc.dse.workload.workload import WorkloadNetwork
@@ -60,16 +60,7 @@ if TYPE_CHECKING:
 MAX_RELEASES = 1000
 """Most releases of a network with a rate within the period of all."""
 MAX_FRAMES_IN_FLIGHT = 8
-
-
-class Cut(Enum):
-    """The places at which networks are cut into groups, other than evenly. Values are names on the
-    command line."""
-
-    BRANCHES = "branches"
-    """Parallel branches are groups of their own."""
-    LAYERS = "layers"
-    """At every legal place."""
+LAYERS, BRANCHES = "layers", "branches"
 
 
 class Scenario(Enum):
@@ -134,7 +125,7 @@ class ProblemOptions(TypedDict, total=False):
         Field(
             PerName(Quantity("PERCENT", Fraction(1), Fraction(100))),
             "Minimum accuracy of a variant in percent",
-            "--min-accuracy",
+            "--limit min-accuracy",
         ),
     ]
     dimensions: Annotated[
@@ -155,15 +146,12 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     groups: Annotated[
-        int | None,
-        Field(Whole(1, MAX_SIZE), "Approximate number of groups per network", axis="group_counts"),
-    ]
-    cut: Annotated[
-        str | Cut | None,
+        int | str | None,
         Field(
-            Choice(Cut),
-            "Groups other than even ones: parallel branches, or layers at every legal place",
-            axis="cuts",
+            WholeOr(Whole(1, MAX_SIZE), (LAYERS, BRANCHES, f"{BRANCHES}:N")),
+            "Approximate number of groups per network; layers: cut at every legal place; branches: "
+            "parallel branches are groups, with :N about N in all",
+            axis="group_counts",
         ),
     ]
     units: Annotated[
@@ -221,7 +209,7 @@ class ProblemOptions(TypedDict, total=False):
     ]
     pins: Annotated[
         Mapping[str, Mapping[tuple[int, int], str]] | None,
-        Field(Pins(), "Pin groups (from 0) to a unit: NET:FIRST-LAST=UNIT", "--pin"),
+        Field(Pins(), "Pin groups (from 0) to a unit: NET:FIRST-LAST=UNIT", "--fix"),
     ]
     search_priorities: Annotated[
         bool,
@@ -235,7 +223,8 @@ class ProblemOptions(TypedDict, total=False):
         Mapping[str, str | Number] | None,
         Field(
             Clocks(),
-            "Fix a clock: DOMAIN=MHZ, DOMAIN=max or DOMAIN=min",
+            "Fix a clock, DOMAIN=MHZ, DOMAIN=max or DOMAIN=min; or the unit of groups (from 0), "
+            "NET:FIRST-LAST=UNIT",
             *("--fix", "fixed"),
             starts_others=True,
         ),
@@ -244,7 +233,7 @@ class ProblemOptions(TypedDict, total=False):
         int | str | None,
         limit(
             TRANSITIONS,
-            WholeOrAny(Whole(0, MAX_SIZE)),
+            WholeOr(Whole(0, MAX_SIZE)),
             "Maximum number of unit changes per network",
             *("--max-transitions", "transition_limits"),
             default="2 more than layers force; dataflow graphs any",
@@ -274,19 +263,9 @@ class ProblemOptions(TypedDict, total=False):
         str | tuple[Number, Number] | None,
         Field(
             Tolerance(),
-            "Times that guaranteed latencies hold for, as parts of the nominal ones: 0.7..1.1",
+            "Times that deadlines and frame rates must hold for, as parts of the nominal ones, if "
+            "units keep their planned order: 0.7..1.1",
             axis="tolerances",
-            starts_others=True,
-            fits=Fits.COMMON_FRAME,
-        ),
-    ]
-    guarantee: Annotated[
-        bool,
-        Field(
-            Flag(),
-            "Let --deadline and --fps limit guaranteed latencies: for all times in the tolerance, "
-            "if units keep their planned order",
-            axis="guarantee",
             starts_others=True,
             fits=Fits.COMMON_FRAME,
         ),
@@ -423,8 +402,7 @@ class Options:
     min_accuracy_percent: ByName = ()
     dimensions: tuple[tuple[str, int], ...] = ()
     batch: tuple[tuple[str | None, int], ...] = ()
-    groups: int | None = None
-    cut: Cut | None = None
+    groups: int | str | None = None
     units: tuple[str, ...] | None = None
     runtime: Runtime | None = None
     dispatch: tuple[tuple[str | None, str], ...] = ()
@@ -438,7 +416,6 @@ class Options:
     max_accuracy_loss_percent: ByName = ()
     deadline_ms: ByName = ()
     tolerance: tuple[Fraction, Fraction] | None = None
-    guarantee: bool = False
     deadline_95_ms: ByName = ()
     max_jitter_ms: ByName = ()
     max_misses: tuple[tuple[str | None, int], ...] = ()
@@ -462,9 +439,8 @@ FIELDS: dict[str, Field] = {
 }
 """The table, by the name that the option has in the library."""
 
-LIMITS = {field.limit: field for field in FIELDS.values() if field.spec}
+LIMITS = {f.limit: f for f in FIELDS.values() if f.spec or not f.has_option}
 """By the name that ``--limit`` takes."""
-_NAMES = {field.limit: name for name, field in FIELDS.items() if field.spec}
 
 NETWORK_LIMITS = tuple(
     name
@@ -472,6 +448,18 @@ NETWORK_LIMITS = tuple(
     if field.spec and isinstance(field.kind, PerName) and hasattr(WorkloadNetwork, name)
 )
 """Limits of single networks that are keys of workload files, too."""
+
+
+def grouping(groups: int | str | None) -> dict[str, Any]:
+    """Return the option ``groups`` as the arguments of
+    :func:`sdf.grouping.grouping.group_network`."""
+    word, _, count = f"{groups or ''}".partition(":")
+    number = count or word.removeprefix(LAYERS).removeprefix(BRANCHES)
+    return {
+        "groups": int(number) if number else None,
+        "branches": word == BRANCHES,
+        "each_layer": word == LAYERS,
+    }
 
 
 def as_written(name: str, value: object = None) -> str:
@@ -510,12 +498,15 @@ def read_options(given: Mapping[str, object]) -> Options:
 def parse_options(given: Mapping[str, Any]) -> Options:
     """Return the options given on the command line.
 
-    ``given`` has them by their names in the library, and ``limit``, the texts of ``--limit``. The
-    strictest of several values of a limit holds.
+    ``given`` has them by their names in the library, pins among ``fixed``, and ``limit``, the texts
+    of ``--limit``. The strictest of several values of a limit holds.
 
     Raises:
         WorkloadError: on the first text that does not have the form required.
     """
+    fixed = given.get("fixed") or ()
+    pins = [text for text in fixed if ":" in text.partition("=")[0]]
+    given = {**given, "fixed": [text for text in fixed if text not in pins], "pins": pins}
     values: dict[str, Any] = {
         name: FIELDS[name].parse(value, FIELDS[name].option)
         for name, value in given.items()
@@ -523,7 +514,7 @@ def parse_options(given: Mapping[str, Any]) -> Options:
     }
     for text in given.get("limit") or ():
         found, value = parse_limit(text, LIMITS)
-        name = _NAMES[found]
+        name = LIMITS[found].name
         if isinstance(value, tuple):
             value = (*values.get(name, ()), *value)
         else:

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from paretosoc.dse.inputs.kinds import Choice, Flag, PerName, Quantity, Whole
+from paretosoc.dse.inputs.kinds import Choice, Flag, PerName, Quantity, Whole, WholeOr
 from paretosoc.dse.workload.options import AXES, FIELDS, NETWORK_LIMITS, PAPERS
 
 Schema = dict[str, Any]
@@ -115,6 +115,8 @@ def _value(kind: Any) -> str:
             return f"{_value(kind.each)}, or one per {kind.of.lower()}"
         case Whole():
             return f"integer {kind.words}"
+        case WholeOr():
+            return f"{_value(kind.each)}, or {', '.join(f'`{word}`' for word in kind.words)}"
         case Quantity():
             return f"number {kind.words}"
         case Flag():

@@ -32,7 +32,7 @@ def command(folder, *more, evaluations=3000):
         "explore",
         *PAIR,
         *("-p", "jetson-agx-xavier", "-o", str(folder)),
-        *("--max-evaluations", str(evaluations), "--no-certify", "--quiet", *more),
+        *("--max-evaluations", str(evaluations), "--max-nodes", "0", "--quiet", *more),
     ]
 
 
@@ -283,7 +283,7 @@ def test_clocks_that_are_not_searched_are_told_with_the_reason(tmp_path, capsys)
     status = run(
         [
             *("explore", "squeezenet", "-p", "jetson-agx-xavier", "--units", "gpu,dla0"),
-            *("--fix", "emc=max", "--groups", "2", "--max-evaluations", "50", "--no-certify"),
+            *("--fix", "emc=max", "--groups", "2", "--max-evaluations", "50", "--max-nodes", "0"),
             *("-o", str(tmp_path / "out")),
         ]
     )
@@ -305,7 +305,7 @@ def test_help_loads_nothing_heavy():
 
 
 def test_an_exploration_loads_only_what_it_needs(tmp_path):
-    command = ["explore", "alexnet", "-p", "jetson-tx2", "--groups", "2", "--no-certify", "-q"]
+    command = ["explore", "alexnet", "-p", "jetson-tx2", "--groups", "2", "--max-nodes", "0", "-q"]
     command += ["--max-evaluations", "10", "-o", str(tmp_path / "out")]
     code = (
         f"import sys; from paretosoc.dse.cli.main import run; status = run({command!r}); "
@@ -342,7 +342,7 @@ def test_help_and_refusals_of_a_command_load_nothing_heavy():
 def test_reading_a_front_loads_no_compiler(command, tmp_path):
     folder = str(tmp_path / "out")
     arguments = ["alexnet", "-p", "jetson-tx2", "--groups", "2", "--max-evaluations", "10"]
-    assert run(["explore", *arguments, "--no-certify", "-q", "-o", folder]) == 0
+    assert run(["explore", *arguments, "--max-nodes", "0", "-q", "-o", folder]) == 0
     folders = [folder] * (2 if command == "compare" else 1)
     simulates = {"paretosoc.fitness.simulate", "paretosoc.fitness.check.boxes.check"}
     code = (

@@ -61,7 +61,7 @@ def run(site, folder, *arguments):
 
 
 def test_an_installed_package_adds_an_engine_and_a_cost_model(installed, tmp_path):
-    limits = ("--engine", "hill-climber", "--max-evaluations", "300", "--no-certify")
+    limits = ("--engine", "hill-climber", "--max-evaluations", "300", "--max-nodes", "0")
     done = run(installed, tmp_path, *EXPLORE, *limits, "-o", "cold")
     assert done.returncode == 0, done.stderr
     front = json.loads((tmp_path / "cold/front.json").read_text("utf-8"))
@@ -78,7 +78,7 @@ def test_an_installed_package_adds_an_engine_and_a_cost_model(installed, tmp_pat
 
 def test_an_installed_package_adds_an_objective(installed, tmp_path):
     goals = ("--objective", "latency", "--objective", "energy-delay")
-    limits = ("--max-evaluations", "300", "--no-certify")
+    limits = ("--max-evaluations", "300", "--max-nodes", "0")
     done = run(installed, tmp_path, *EXPLORE, *limits, *goals, "-o", "own")
     assert done.returncode == 0, done.stderr
     done = run(installed, tmp_path, "show", "own", "--member", "least-energy-delay")
@@ -98,7 +98,7 @@ def test_an_installed_package_adds_an_importer_and_a_deployment(installed, tmp_p
     assert done.returncode == 0, done.stderr
     profile = json.loads((tmp_path / "profile.json").read_text())
     assert profile["networks"][0]["layers"] == [{"name": layer, "ms": {"gpu": 0.5}}]
-    limits = ("--engine", "random", "--max-evaluations", "50", "--no-certify")
+    limits = ("--engine", "random", "--max-evaluations", "50", "--max-nodes", "0")
     done = run(installed, tmp_path, *EXPLORE, *limits, "--profile", "profile.json", "-o", "front")
     assert done.returncode == 0, done.stderr
     done = run(installed, tmp_path, "deploy", "front", "--to", "placement-list", "-o", "board")

@@ -16,6 +16,7 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Clocks
+from paretosoc.dse.workload.options import FIELDS, grouping
 from paretosoc.platforms.errors import PlatformError
 
 if TYPE_CHECKING:
@@ -95,7 +96,8 @@ def begin_import(
     imported = load_network(network, dimensions=opt.sizes_of(options.dim))
     layers = [actor.layer for actor in imported.graph.actors if actor.layer is not None]
     support = layer_support(layers, chip, form).table
-    grouped = group_network(imported.graph, support, groups=options.groups)
+    groups = options.groups and FIELDS["groups"].parse(options.groups, "--groups")
+    grouped = group_network(imported.graph, support, **grouping(groups))
     clocks = _clocks(chip, options.at or ())
     _need_clocks([] if units is None else chosen, chip, dict(clocks))
     macs = sum(group.macs for group in grouped.groups)

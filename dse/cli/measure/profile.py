@@ -24,7 +24,6 @@ def profile(
     threads: opt.Threads = 1,
     frames: Annotated[int, Option(min=3, max=1000, help="Measurements per group.")] = 10,
     groups: opt.GroupCount = None,
-    cut: opt.CutName = None,
     dim: opt.Dimensions = None,
     batch: opt.Batches = None,
     seed: opt.WeightSeed = 0,
@@ -42,7 +41,7 @@ def profile(
             "boards' tools print is read by 'dse import'"
         )
     _check_folder(output, overwrite=force)
-    given = {"groups": groups, "cut": cut, "dimensions": dim, "batch": batch}
+    given = {"groups": groups, "dimensions": dim, "batch": batch}
     options = parse_options(given)
     made = profile_host(
         networks,
@@ -63,12 +62,7 @@ def profile(
 
 def _print_example(networks: list[str], output: Path, options: Options) -> None:
     """Print an example of how to use the result."""
-    grouping = "".join(
-        (
-            f" --groups {options.groups}" if options.groups else "",
-            f" --cut {options.cut.value}" if options.cut else "",
-        )
-    )
+    grouping = f" --groups {options.groups}" if options.groups else ""
     print(
         f"\nNo power is measured: objectives of time only. For example:\n"
         f"  dse explore {' '.join(networks)} -p {output}/platform.json --profile "

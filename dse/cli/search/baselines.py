@@ -11,7 +11,7 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import Cut, Scenario
+from paretosoc.dse.workload.options import Scenario
 from paretosoc.results.problem.objectives import ObjectiveKind
 
 if TYPE_CHECKING:
@@ -26,8 +26,8 @@ BaselinesGiven = Annotated[
     Given,
     FromTable(
         (
-            *("scenario", "match_repeats", "groups", "cut", "max_transitions", "units", "fixed"),
-            *("precision", "pins", "search_priorities", "limit"),
+            *("scenario", "match_repeats", "groups", "max_transitions", "units", "fixed"),
+            *("precision", "search_priorities", "limit"),
             *("profile", "losses", "variants", "dimensions", "batch"),
         )
     ),
@@ -61,7 +61,7 @@ def baselines(
     from paretosoc.platforms.io.platform_file import load_platform
 
     chip = load_platform(platform)
-    coarse = given["groups"] is None and given["cut"] is not Cut.LAYERS
+    coarse = given["groups"] is None
     objectives = [_compared(objective, given["scenario"]), "energy"]
     given = _narrowed(given, chip, coarse=coarse) | {"objectives": objectives}
     built = problem_from_texts(networks, platform, given).built

@@ -15,7 +15,7 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
-from paretosoc.dse.workload.options import FIELDS, parse_options
+from paretosoc.dse.workload.options import FIELDS, Options, parse_options
 
 
 def choose(
@@ -40,7 +40,7 @@ def choose(
             "[default: one that all boards have]",
         ),
     ] = None,
-    given: Annotated[Given, FromTable(OPTIONS)],
+    given: Annotated[Given, FromTable((*(n for n in OPTIONS if FIELDS[n].has_option), "limit"))],
     max_evaluations: Annotated[
         int,
         Option(
@@ -73,11 +73,10 @@ def choose(
     from paretosoc.dse.tools.choose.table import choice_views
     from paretosoc.dse.workload.fields import split
 
-    parsed = vars(parse_options(given))
     options = {
         name: FIELDS[name].kind.given(value)
-        for name in OPTIONS
-        if (value := parsed[name]) not in (None, ())
+        for name, value in vars(parse_options(given)).items()
+        if value != getattr(Options(), name)
     }
     try:
         with campaign_line(quiet=quiet or as_json, also=None) as progress:

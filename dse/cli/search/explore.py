@@ -85,8 +85,15 @@ class EffortOptions:
             help="Save the state of the search every 10 s. Continue from it if the file exists.",
         ),
     ] = None
-    no_certify: Annotated[bool, Option("--no-certify", help="Skip the proof.")] = False
-    max_nodes: opt.MaxNodes = None
+    max_nodes: Annotated[
+        int | None,
+        Option(
+            min=0,
+            max=opt.MAX_COUNT,
+            help="Maximum number of nodes per search of the proof; 0: no proof. [default: "
+            "4,000,000]",
+        ),
+    ] = None
     robust: Annotated[
         str | None,
         Option(
@@ -102,15 +109,14 @@ class EffortOptions:
     @property
     def proves(self) -> bool:
         """Return whether a proof follows the search."""
-        return not self.no_certify and self.robust is None
+        return self.max_nodes != 0 and self.robust is None
 
     @property
     def settings(self) -> SearchSettings:
         """Return the settings in the library's form."""
         from paretosoc.dse.engines.explore import SearchSettings
 
-        own = {name: value for name, value in vars(self).items() if name != "no_certify"}
-        return SearchSettings(**own)
+        return SearchSettings(**{**vars(self), "max_nodes": self.max_nodes or None})
 
     def evaluations_of(self, problem: Problem) -> int:
         """Return the number of evaluations that progress is shown of."""
@@ -291,8 +297,8 @@ def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str) -> N
     """Refuse options that contradict each other."""
     from paretosoc.dse.engines.optimizers import needs_proof
 
-    if effort.no_certify and needs_proof(optimizer):
-        raise WorkloadError(f"--no-certify: --engine {engine} finds its front by proving it")
+    if effort.max_nodes == 0 and needs_proof(optimizer):
+        raise WorkloadError(f"--max-nodes 0: --engine {engine} finds its front by proving it")
     if effort.robust is not None:
         ARGUMENTS["robust"].read(effort.robust, "--robust")
 

@@ -25,7 +25,8 @@ class FromTable:
     names: tuple[str, ...]
 
 
-_ALL = tuple(name for name, field in FIELDS.items() if field.has_option)
+# Of several with one option the last has its help.
+_ALL = tuple({each.option: name for name, each in FIELDS.items() if each.has_option}.values())
 ExploreGiven = Annotated[
     Given, FromTable((*(name for name in _ALL if name not in PAPERS), "limit"))
 ]

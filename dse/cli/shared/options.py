@@ -12,7 +12,7 @@ from paretosoc.dse.inputs.arguments import MAX_DRAWS
 from paretosoc.dse.inputs.arguments import MAX_SECONDS as MAX_SECONDS
 from paretosoc.dse.inputs.arguments import MAX_SEED as MAX_SEED
 from paretosoc.dse.inputs.arguments import MAX_SIZE as MAX_SIZE
-from paretosoc.dse.workload.options import FIELDS, Cut
+from paretosoc.dse.workload.options import FIELDS
 
 NetworkNames = Annotated[
     list[str],
@@ -85,8 +85,7 @@ Jobs = Annotated[int | None, Option(min=1, max=1024, help="Worker threads. [defa
 ProfileFile = Annotated[Path | None, table_option("profile")]
 Dimensions = Annotated[list[str] | None, table_option("dimensions")]
 Batches = Annotated[list[str] | None, table_option("batch")]
-GroupCount = Annotated[int | None, table_option("groups")]
-CutName = Annotated[Cut | None, table_option("cut")]
+GroupCount = Annotated[str | None, table_option("groups")]
 Precision = Annotated[str | None, table_option("precision")]
 MemberName = Annotated[
     str,

@@ -350,7 +350,7 @@ def test_certify_and_verify_from_the_command_line(
     dse: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "pair"
-    assert dse("explore", *PAIR, *SEARCH, "--no-certify", "-o", folder).status == 0
+    assert dse("explore", *PAIR, *SEARCH, "--max-nodes", "0", "-o", folder).status == 0
     assert read_results(folder).certificate is None
     assert dse("verify", folder).status == 0
     costs = (folder / "costs.json").read_bytes()
@@ -416,7 +416,7 @@ def test_equations_that_show_nothing_end_with_a_status(
 ) -> None:
     folder = tmp_path / "pair"
     pair = (*PAIR, "--runtime", "none")
-    assert dse("explore", *pair, *SEARCH, "--no-certify", "-o", folder).status == 0
+    assert dse("explore", *pair, *SEARCH, "--max-nodes", "0", "-o", folder).status == 0
     with monkeypatch.context() as small:
         small.setattr(exact_search, "SLICE_NODES", 50)
         ended = dse("certify", folder, "--formulation", "--max-nodes", "50")
@@ -436,7 +436,7 @@ def test_equations_that_show_nothing_end_with_a_status(
     assert late.status == 4
     assert "(--time-limit)" in late.out
     other = tmp_path / "energy"
-    only = ("--objective", "energy", "--no-certify")
+    only = ("--objective", "energy", "--max-nodes", "0")
     assert dse("explore", *pair, *SEARCH, *only, "-o", other).status == 0
     for option in ("--formulation", "--fastest"):
         refused = dse("certify", other, option)

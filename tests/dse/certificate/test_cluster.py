@@ -101,7 +101,7 @@ def test_a_killed_certify_is_resumed(dse: Any, tmp_path: Path) -> None:
     explored = dse(
         *("explore", "alexnet", "googlenet", "-p", "jetson-agx-xavier", "--groups", "6"),
         *("--units", "gpu,dla0", "--fix", "emc=max", "--max-transitions", "2"),
-        *("--max-evaluations", "500", "--no-certify", "-q", "-o", folder),
+        *("--max-evaluations", "500", "--max-nodes", "0", "-q", "-o", folder),
     )
     assert explored.status == 0
     refused = dse("certify", folder, "--dask", "tcp://127.0.0.1:8786", "--jobs", "2")
@@ -126,7 +126,7 @@ def test_a_checkpoint_takes_no_claim_away(dse: Any, tmp_path: Path) -> None:
     explored = dse(
         *("explore", "alexnet", "googlenet", "-p", "jetson-agx-xavier", "--groups", "6"),
         *("--units", "gpu,dla0", "--fix", "emc=max", "--max-transitions", "2"),
-        *("--max-evaluations", "500", "--no-certify", "-q", "-o", folder),
+        *("--max-evaluations", "500", "--max-nodes", "0", "-q", "-o", folder),
     )
     assert explored.status == 0
     assert dse("certify", folder, "--fastest", "-q").status == 0

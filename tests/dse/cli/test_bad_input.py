@@ -90,9 +90,9 @@ UNKNOWN = [
     (("squeezenet", *ON_XAVIER, "--engine", "nsag2"), "did you mean nsga2 or"),
     (("squeezenet", *ON_XAVIER, "--deadline", "vgg19=3"), "no network 'vgg19'"),
     (("squeezenet", *ON_XAVIER, "--limit", "min-rate=5"), "--free-running is required"),
-    (("squeezenet", *ON_XAVIER, "--pin", "vgg19:0=gpu"), "no network 'vgg19'"),
-    (("squeezenet", *ON_XAVIER, "--pin", "squeezenet:0=tpu"), "no unit 'tpu'"),
-    (("squeezenet", *ON_XAVIER, "--pin", "squeezenet:3=gpu"), "groups 0 to 2"),
+    (("squeezenet", *ON_XAVIER, "--fix", "vgg19:0=gpu"), "no network 'vgg19'"),
+    (("squeezenet", *ON_XAVIER, "--fix", "squeezenet:0=tpu"), "no unit 'tpu'"),
+    (("squeezenet", *ON_XAVIER, "--fix", "squeezenet:3=gpu"), "groups 0 to 2"),
     (("squeezenet", *ON_XAVIER, "--profile", "nowhere.json"), "nowhere.json"),
     (("squeezenet", *ON_XAVIER, "--unknown"), "--unknown"),
     (("squeezenet",), "--platform"),
@@ -111,7 +111,7 @@ def test_names_that_are_unknown(refused, arguments, part):
         (("measure", "fidelty"), "did you mean fidelity? (see 'dse measure --help')"),
         (("costs", "x"), "did you mean analyze costs?"),
         (("show", "x", "--memeber", "3"), "--memeber'; did you mean --member?"),
-        (("explore", "x", "--no-prove"), "--no-prove'; did you mean --no-certify? (see"),
+        (("explore", "x", "--no-prove"), "--no-prove'; did you mean --max-nodes 0? (see"),
         (("zzz",), "'zzz' (see 'dse --help')"),
         (("explore", "--max-jitter", "2"), "did you mean --limit max-jitter[:NETWORK]=MS? (see"),
     ],
@@ -152,10 +152,10 @@ ABSURD = [
     ("--fix", "gpu=-100"),
     ("--fix", "gpu=fast"),
     ("--fix", "gpu=1e999999999"),
-    ("--pin", "squeezenet:2-1=gpu"),
-    ("--pin", "squeezenet:-1=gpu"),
-    ("--pin", "squeezenet=gpu"),
-    ("--pin", "squeezenet:0-99999999999999999999=gpu"),
+    ("--fix", "squeezenet:2-1=gpu"),
+    ("--fix", "squeezenet:-1=gpu"),
+    ("--fix", "squeezenet=gpu"),
+    ("--fix", "squeezenet:0-99999999999999999999=gpu"),
     ("--dim", "N=0"),
     ("--dim", "N"),
     ("--dim", "N=99999999999"),
@@ -177,7 +177,7 @@ def test_options_that_exclude_each_other(refused):
     assert "exclude each other" in refused("squeezenet", *ON_XAVIER, *both)
     twice = ("--objective", "energy", "--objective", "energy")
     assert "at most once" in refused("squeezenet", *ON_XAVIER, *twice)
-    pins = ("--pin", "squeezenet:0=gpu", "--pin", "squeezenet:0=dla0")
+    pins = ("--fix", "squeezenet:0=gpu", "--fix", "squeezenet:0=dla0")
     assert "a pin forbids it" in refused("squeezenet", *ON_XAVIER, *pins)
 
 

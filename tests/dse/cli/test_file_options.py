@@ -21,7 +21,7 @@ from paretosoc.dse.cli.main import run
 XAVIER = {"platform": "jetson-agx-xavier"}
 SEARCH = {"groups": 2, "max_evaluations": 20, "units": "gpu,dla0"}
 EXPLORE = {"networks": "squeezenet", **XAVIER, **SEARCH, "jobs": 1, "output": "new"}
-EXPLORE |= {"no_certify": True, "quiet": True}
+EXPLORE |= {"max_nodes": 0, "quiet": True}
 RESULT = {"folder": "result"}
 IMPORT = {"network": "squeezenet", **XAVIER, "at": "max", "output": "new.json"}
 CALLS: dict[str, dict[str, Any]] = {
@@ -139,13 +139,11 @@ TEXTS = {
     ),
     *("image_std", "known", "label", "limit", "member", "name", "objective", "objectives", "pes"),
     *(
-        "pins",
         "power_cap_w",
         "precision",
         "subjects",
         "to",
         "max_transitions",
-        "min_accuracy_percent",
         "robust",
         "variants",
         "tolerance",

@@ -8,7 +8,7 @@ from paretosoc.results.export.result_folder import read_results
 
 PAIR = ("explore", "inception_v1", "resnet101", "-p", "jetson-agx-orin", "--groups", "6", "-q")
 PAIR += ("--runtime", "none", "--max-transitions", "any")
-FEW = ("--max-evaluations", "300", "--no-certify")
+FEW = ("--max-evaluations", "300", "--max-nodes", "0")
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_what_is_said_to_be_reachable_is_found_by_the_first_population(
         assert again.status == 0
     else:
         # The least energy needs a search; more evaluations than the first population must do.
-        more = ("--max-evaluations", "4000", "--no-certify")
+        more = ("--max-evaluations", "4000", "--max-nodes", "0")
         met = tmp_path / "met2"
         assert again.status == 0 or dse(*PAIR, *more, *limit, "-o", met).status == 0
 
@@ -88,7 +88,7 @@ def test_the_smallest_relaxation_of_either_limit_is_feasible_and_no_less_is_foun
         option = names[line.split(":")[0]]
         assert float(value) > limits[option]
         relaxed = limits | {option: float(value) * 1.001}
-        more = ("--max-evaluations", "5000", "--no-certify", "--objective", "latency")
+        more = ("--max-evaluations", "5000", "--max-nodes", "0", "--objective", "latency")
         texts = (
             *("--power-cap", f"{relaxed['--power-cap']:.5f}"),
             *("--deadline", f"resnet101={relaxed['--deadline']:.5f}"),

@@ -79,7 +79,7 @@ def test_a_broken_result_is_refused_in_plain_words(
 
 def test_a_broken_checkpoint_ends_with_plain_words(dse: Any, tmp_path: Path) -> None:
     path = tmp_path / "search.npz"
-    explore = ("explore", "squeezenet", "-p", XAVIER, "--groups", "3", "-q", "--no-certify")
+    explore = ("explore", "squeezenet", "-p", XAVIER, "--groups", "3", "-q", "--max-nodes", "0")
     explore += ("--engine", "nsga2", "--checkpoint", path, "--force", "-o", tmp_path / "out")
     assert dse(*explore, "--max-evaluations", 300).status == 0
     sound = path.read_bytes()

@@ -88,6 +88,6 @@ def test_campaigns_have_no_wider_ranges():
 @pytest.mark.parametrize("path", ["", "/", ".", "/dev/null/x", "x" * 300, "none/x"], ids=str)
 def test_a_checkpoint_that_cannot_be_one_is_refused(dse, tmp_path, path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ended = dse(*EXPLORE, "out", "--checkpoint", path, "--max-evaluations", 200, "--no-certify")
+    ended = dse(*EXPLORE, "out", "--checkpoint", path, "--max-evaluations", 200, "--max-nodes", "0")
     assert ended.status == 2, ended.err
     assert len(ended.lines) == 1

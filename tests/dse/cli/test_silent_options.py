@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-SMALL = ("--engine", "random", "--no-certify", "--groups", "4", "--max-evaluations", "50", "-q")
+SMALL = ("--engine", "random", "--max-nodes", "0", "--groups", "4", "--max-evaluations", "50", "-q")
 
 
 def test_a_domain_fixed_twice_is_refused(dse, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem import network_tables
 from paretosoc.dse.problem.build import build_problem
-from paretosoc.dse.workload.options import Cut, Options
+from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.platforms.io.platform_file import load_platform
 
@@ -18,7 +18,7 @@ def test_a_network_of_too_many_groups_is_refused_before_it_is_costed(monkeypatch
     monkeypatch.setattr(network_tables, limit, most)
     monkeypatch.setattr(network_tables, "network_costs", lambda *_, **__: costed.append(1))
     with pytest.raises(WorkloadError, match=rf"^squeezenet: at most .*{most}.*groups joins"):
-        build_problem(workload_of(["squeezenet"]), XAVIER, Options(cut=Cut.LAYERS))
+        build_problem(workload_of(["squeezenet"]), XAVIER, Options(groups="layers"))
     assert costed == []
 
 

@@ -13,7 +13,7 @@ from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
 
 SCRIPT = Path(__file__).parents[2] / "support" / "recompute_front.py"
 NETWORKS = ("inception_v1", "squeezenet")
-SMALL = ("--groups", "4", "--engine", "nsga2", "--no-certify", "--max-evaluations", "350", "-q")
+SMALL = ("--groups", "4", "--engine", "nsga2", "--max-nodes", "0", "--max-evaluations", "350", "-q")
 PLATFORMS = ("jetson-agx-xavier", "jetson-agx-orin", "jetson-tx2", "snapdragon-865")
 
 
@@ -86,7 +86,7 @@ def test_a_period_makes_slow_clocks_worth_it(explored):
 def test_pins_units_and_clocks_hold(explored):
     front = explored(
         "jetson-agx-xavier",
-        *("--units", "gpu,dla1", "--pin", "inception_v1:1-2=dla1", "--pin", "squeezenet:3=gpu"),
+        *("--units", "gpu,dla1", "--fix", "inception_v1:1-2=dla1", "--fix", "squeezenet:3=gpu"),
         *("--fix", "gpu=905.25", "--fix", "emc=min"),
     )
     problem = front.problem

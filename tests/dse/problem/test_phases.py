@@ -13,7 +13,7 @@ import pytest
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.problem.phases import growing_costs
-from paretosoc.dse.workload.options import Cut, Options
+from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.cost_model.tables import CostOrigin
@@ -149,7 +149,7 @@ def test_what_passes_between_groups_takes_as_long_as_at_the_last_token() -> None
     )
     longest = (sizes[0], ("past_sequence_length", 16 + TOKENS - 1))
     alone = replace(token, repeats=1, dimensions=longest, grows=())
-    options = Options(cut=Cut.LAYERS)
+    options = Options(groups="layers")
     growing, there = (built(Workload((entry,)), options).problem for entry in (token, alone))
     assert growing.edges == there.edges
     assert (growing.transition_ps >= there.transition_ps).all()

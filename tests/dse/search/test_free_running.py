@@ -230,7 +230,7 @@ def test_the_page_draws_the_free_run(alone: Path, open_page) -> None:
 
 
 def test_objectives_where_none_are_named(dse, tmp_path: Path) -> None:
-    command = ("explore", "alexnet", "-p", "jetson-tx2", "--groups", "2", "--no-certify")
+    command = ("explore", "alexnet", "-p", "jetson-tx2", "--groups", "2", "--max-nodes", "0")
     limit = ("--max-evaluations", "20", "-o", tmp_path / "run")
     shown = dse(*command, "--free-running", *limit)
     assert "Objectives, since none were named: throughput, energy." in shown.out
@@ -301,7 +301,7 @@ def test_frames_in_flight_that_mean_nothing_are_refused(options, words) -> None:
 def test_frames_in_flight_on_the_command_line(dse, tmp_path: Path) -> None:
     words = ["explore", "alexnet", "squeezenet", "-p", "jetson-tx2", "--groups", "2", "-q"]
     words += ["--objective", "throughput", "--objective", "energy", "--engine", "mobile-i"]
-    words += ["--max-evaluations", "40", "--no-certify"]
+    words += ["--max-evaluations", "40", "--max-nodes", "0"]
     assert dse(*words, "--frames-in-flight", "5", "-o", tmp_path / "run").status == 0
     assert read_results(tmp_path / "run").problem.execution == Pipeline(5)
     outcome = dse(*words, "--frames-in-flight", "9", "-o", tmp_path / "other")

@@ -222,7 +222,7 @@ def test_objectives_where_none_are_asked_for(dse, tmp_path):
     (tmp_path / "rates.yaml").write_text(WORKLOAD)
     command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
     folder = tmp_path / "run"
-    budget = ("--precision", "fp16", "--max-evaluations", "200", "--no-certify")
+    budget = ("--precision", "fp16", "--max-evaluations", "200", "--max-nodes", "0")
     assert dse(*command, *budget, "--search-priorities", "-o", folder).status == 0
     front = read_results(folder)
     assert front.problem.objective_names == ("relative_response_ppm", "power_uw")
@@ -246,7 +246,7 @@ def test_changed_responses_are_found(dse, tmp_path):
     (tmp_path / "rates.yaml").write_text(WORKLOAD)
     command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
     folder = tmp_path / "run"
-    budget = ("--precision", "fp16", "--max-evaluations", "100", "--no-certify")
+    budget = ("--precision", "fp16", "--max-evaluations", "100", "--max-nodes", "0")
     assert dse(*command, *budget, "-o", folder).status == 0
     problem = read_results(folder).problem
     text = (folder / "front.json").read_text()

@@ -14,7 +14,7 @@ from typing import Any
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
-from paretosoc.dse.inputs.kinds import ANY, Clocks, Names, PerName, Whole, WholeOrAny
+from paretosoc.dse.inputs.kinds import Clocks, Names, PerName, Whole, WholeOr
 from paretosoc.dse.tools.campaign.plan.plan import (
     MAX_RUNS,
     NamedWorkload,
@@ -38,7 +38,7 @@ from paretosoc.dse.workload.workload import short_name, split_copies, workload_o
 from paretosoc.dse.workload.workload_file import is_workload_file, load_workload
 
 _WHOLE_NUMBERS = {"max_evaluations", "seed"} | {
-    name for name, field in FIELDS.items() if isinstance(field.kind, Whole | WholeOrAny)
+    name for name, field in FIELDS.items() if isinstance(field.kind, Whole | WholeOr)
 }
 _TEXT_LISTS = {
     name for name, field in FIELDS.items() if isinstance(field.kind, PerName | Clocks | Names)
@@ -207,7 +207,7 @@ def setting(name: str, value: Any, folder: str) -> Choice:
     if value is None or isinstance(value, bool):
         return value or None
     if name in _WHOLE_NUMBERS:
-        return ANY if value == ANY else int(value)
+        return value if isinstance(value, str) else int(value)
     if isinstance(value, int | Decimal):
         number = Decimal(value).normalize()
         return f"{number:f}"

@@ -25,15 +25,13 @@ class RunSettings:
     energy_budget_mj: str | None = None
     deadline_ms: str | None = None
     tolerance: str | None = None
-    guarantee: bool | None = None
     deadline_95_ms: str | None = None
     max_jitter_ms: str | None = None
     max_misses: str | None = None
     min_rate_hz: str | None = None
     frames_per_second: str | None = None
     max_transitions: int | str | None = None
-    groups: int | None = None
-    cut: str | None = None
+    groups: int | str | None = None
     units: str | None = None
     runtime: str | None = None
     fixed: str | None = None

@@ -38,7 +38,7 @@ def folder(tmp_path):
 def measured_ms(dse, folder, profile, *options):
     done = dse(
         "explore", NETWORK, "-p", XAVIER, "--profile", profile, "-o", folder / "run", "--force",
-        "--max-evaluations", "50", "--no-certify", "-q", *options,
+        "--max-evaluations", "50", "--max-nodes", "0", "-q", *options,
     )  # fmt: skip
     assert done.status == 0, done.err
     shown = json.loads(dse("analyze", "costs", folder / "run", "--json").out)
@@ -249,7 +249,7 @@ def test_a_vendors_table_reaches_the_costs(dse, tmp_path):
     assert "shufflenet, int8, npu0: " in done.out
     run = dse(
         "explore", "squeezenet", *chip, "--profile", made, "-o", tmp_path / "run",
-        "--max-evaluations", "50", "--no-certify", "-q",
+        "--max-evaluations", "50", "--max-nodes", "0", "-q",
     )  # fmt: skip
     assert run.status == 0, run.err
     shown = json.loads(dse("analyze", "costs", tmp_path / "run", "--json").out)

@@ -253,7 +253,7 @@ def test_nothing_is_cut_off_at_80_columns(dse, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     folder = tmp_path / "many"
     done = dse(
-        *("explore", "resnet18", "-p", "rk3588", "--groups", "3", "--no-certify"),
+        *("explore", "resnet18", "-p", "rk3588", "--groups", "3", "--max-nodes", "0"),
         *("--runtime", "none"),
         *("--max-evaluations", "100", "-o", folder, "--quiet"),
     )

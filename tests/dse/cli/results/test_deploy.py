@@ -51,7 +51,8 @@ def tx2_folder(tmp_path, *options):
         "3",
         "--max-evaluations",
         "200",
-        "--no-certify",
+        "--max-nodes",
+        "0",
         "-q",
         "-o",
         str(folder),
@@ -61,7 +62,7 @@ def tx2_folder(tmp_path, *options):
 
 
 def test_tx2_with_a_denver_core(tmp_path, dse):
-    deployment = deployment_of(tx2_folder(tmp_path, "--pin", "squeezenet:0=denver1"))
+    deployment = deployment_of(tx2_folder(tmp_path, "--fix", "squeezenet:0=denver1"))
     modes = power_modes(deployment)
     (costs,) = mode_costs([deployment], modes)
     assert [cost.times_ps is None for cost in costs] == [False, True, False, True]
@@ -103,7 +104,7 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
 
 
 def test_tx2_without_denver_cores(tmp_path):
-    folder = tx2_folder(tmp_path, "--pin", "squeezenet:0-2=gpu")
+    folder = tx2_folder(tmp_path, "--fix", "squeezenet:0-2=gpu")
     (texts,) = deployment_texts([deployment_of(folder)])
     assert "offline denver /sys/devices/system/cpu/cpu1/online" in texts["sysfs"]
     assert "CPU_ONLINE CORE_1 0" in texts["nvpmodel"]
@@ -144,7 +145,9 @@ def test_no_engine_is_built_twice(pair_folder):
 def test_a_chip_that_a_format_cannot_serve(dse, tmp_path, target, message):
     folder = tmp_path / "run"
     command = ("explore", "squeezenet", "-p", "snapdragon-865", "--groups", "2", "--units", "gpu")
-    assert dse(*command, "--max-evaluations", "20", "--no-certify", "-q", "-o", folder).status == 0
+    assert (
+        dse(*command, "--max-evaluations", "20", "--max-nodes", "0", "-q", "-o", folder).status == 0
+    )
     ran = dse("deploy", folder, "--to", target, "-o", tmp_path / "out")
     assert ran.status == 2
     assert len(ran.lines) == 1
@@ -251,7 +254,7 @@ def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path):
     folder, out = tmp_path / "run", tmp_path / "out"
     search = [
         *("explore", "squeezenet", "-p", str(mine), "--groups", "3", "--max-evaluations", "200"),
-        *("--no-certify", "-q", "-o", str(folder)),
+        *("--max-nodes", "0", "-q", "-o", str(folder)),
     ]
     assert run(search) == 0
     done = dse("deploy", folder, "--to", "sysfs", "-o", out)

@@ -105,7 +105,7 @@ def test_modes_of_networks_with_rates_are_compared_by_responses(tmp_path):
     )
     folder = tmp_path / "run"
     command = ["explore", str(tmp_path / "rates.yaml"), "-p", "jetson-agx-xavier", "--groups", "2"]
-    budget = ["--units", "gpu,dla0", "--max-evaluations", "100", "--no-certify", "-q"]
+    budget = ["--units", "gpu,dla0", "--max-evaluations", "100", "--max-nodes", "0", "-q"]
     assert run([*command, *budget, "-o", str(folder)]) == 0
     deployment = deployment_of(folder, 0)
     (costs,) = mode_costs([deployment], power_modes(deployment))

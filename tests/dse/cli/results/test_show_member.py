@@ -95,7 +95,7 @@ def test_what_is_left_of_every_limit_is_said(dse, tmp_path):
     folder = tmp_path / "limits"
     done = dse(
         *("explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier", "--units", "gpu,dla0"),
-        *("--groups", "3", "--deadline", "alexnet=9", "--power-cap", "40", "--no-certify"),
+        *("--groups", "3", "--deadline", "alexnet=9", "--power-cap", "40", "--max-nodes", "0"),
         *("--max-evaluations", "200", "-o", folder, "--quiet"),
     )
     assert done.status == 0, done.err

@@ -221,7 +221,7 @@ def test_a_mapping_that_does_not_fit_is_one_line(mapped, document, message):
 
 
 def test_pins_and_fixed_clocks_hold_for_a_mapping_too(mapped):
-    got = mapped({"mapping": GPU}, "--pin", "squeezenet:0=dla0")
+    got = mapped({"mapping": GPU}, "--fix", "squeezenet:0=dla0")
     assert got.status == 2
     assert "a pin allows only dla0" in got.err
     got = mapped({"mapping": GPU, "operating_points": {"gpu": "max"}}, "--fix", "gpu=min")

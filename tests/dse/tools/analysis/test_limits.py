@@ -95,7 +95,7 @@ def test_the_command_says_which_limit_costs_how_much(dse, tmp_path) -> None:
     command = ("explore", "alexnet", "mobilenet_v2", "-p", "jetson-agx-orin", "--groups", "4")
     done = dse(
         *(*command, "--objective", "latency", "--objective", "energy", "--limit", "memory-cap=100"),
-        *("--max-transitions", "0", "--precision", "int8,fp16", "--no-certify"),
+        *("--max-transitions", "0", "--precision", "int8,fp16", "--max-nodes", "0"),
         *("--max-evaluations", "3000", "-o", folder, "--quiet"),
     )
     assert done.status == 0, done.err
@@ -137,7 +137,7 @@ def test_deadlines_of_networks_with_rates_are_named_as_not_tried(dse, tmp_path) 
         folder = tmp_path / str(len(more))
         done = dse(
             *("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-xavier", "--groups", "3"),
-            *("--objective", "response:detect", "--objective", "energy", "--no-certify", *more),
+            *("--objective", "response:detect", "--objective", "energy", "--max-nodes", "0", *more),
             *("--max-evaluations", "300", "-o", folder, "--quiet", "--max-transitions", "any"),
         )
         assert done.status == 0, done.err

@@ -239,7 +239,7 @@ def test_every_input_counts(tmp_path):
                 {"frames_per_second": "20"},
                 {"max_transitions": 0},
                 {"groups": 5},
-                {"cut": "layers"},
+                {"groups": "layers"},
                 {"units": "gpu"},
                 {"fixed": "gpu=max"},
                 {"precision": "fp32"},

@@ -159,7 +159,7 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
     names = (out / "front.csv").read_text().splitlines()[0].split(",")
     assert names[3:5] == ["latency of detect [ms]", "power [W]"]
     # The same folder, with fewer variants.
-    done = dse(*call, "--min-accuracy", "45", "--variant", "detect=yolo11s", "--json")
+    done = dse(*call, "--limit", "min-accuracy=45", "--variant", "detect=yolo11s", "--json")
     (board,) = json.loads(done.out)["boards"]
     assert board == document["boards"][0]
 
@@ -167,9 +167,13 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("more", "words"),
     [
-        (("--min-accuracy", "60"), "network 'detect': an accuracy of at least 60 % is required"),
-        (("--min-accuracy", "track=6"), "--min-accuracy: there is no network 'track'"),
-        (("--min-accuracy", "101"), "--min-accuracy"),
+        (
+            ("--limit", "min-accuracy=60"),
+            "network 'detect': an accuracy of at least 60 % is required",
+        ),
+        (("--limit", "min-accuracy:track=6"), "--limit min-accuracy: there is no network 'track'"),
+        (("--limit", "min-accuracy=101"), "--limit: min-accuracy[:NETWORK]=PERCENT"),
+        (("--limit", "energy-budget=3"), "choose: there is no argument 'energy_budget_mj'"),
         (("--variant", "detect=yolo11z"), "--variant: network 'detect' has no variant 'yolo11z'"),
         (("--variant", "yolo11n"), "--variant: NETWORK=NAME"),
     ],

@@ -65,8 +65,8 @@ def explored(folder, layers, tensors, stem):
     command = ["explore", f"./{file.name}", "-p", "jetson-agx-orin", "--groups", "3", "-q"]
     command += ["--runtime", "none"]
     for g, unit in enumerate(("gpu", "dla0", "gpu")):
-        command += ["--pin", f"{stem}:{g}={unit}"]
-    command += ["--precision", "fp16", "--max-evaluations", "10", "--no-certify"]
+        command += ["--fix", f"{stem}:{g}={unit}"]
+    command += ["--precision", "fp16", "--max-evaluations", "10", "--max-nodes", "0"]
     assert run([*command, "-o", str(folder / "run")]) == 0
 
 

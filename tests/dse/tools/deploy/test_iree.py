@@ -21,8 +21,8 @@ def parts(tmp_path_factory):
     onnx.save(small_network(), str(folder / "small.onnx"))
     command = ["explore", str(folder / "small.onnx"), "-p", "rk3588", "--groups", "3", "-q"]
     for g, unit in enumerate(("a55", "a76", "a55")):
-        command += ["--pin", f"small:{g}={unit}"]
-    command += ["--max-evaluations", "10", "--no-certify", "--runtime", "none"]
+        command += ["--fix", f"small:{g}={unit}"]
+    command += ["--max-evaluations", "10", "--max-nodes", "0", "--runtime", "none"]
     assert run([*command, "-o", str(folder / "run")]) == 0
     deploy = ["deploy", str(folder / "run"), "--to", "iree", "--no-check"]
     assert run([*deploy, "-o", str(folder / "out")]) == 0

@@ -59,9 +59,18 @@ def test_options_keep_the_placement(cpu):
 def test_a_script_of_an_assistant(tmp_path, dse):
     (tmp_path / "w.yaml").write_text(WORKLOAD)
     command = ["explore", str(tmp_path / "w.yaml"), "-p", "jetson-agx-orin", "--runtime", "none"]
-    command += ["--units", "cpu,gpu", "--groups", "4", "--max-evaluations", "60", "--no-certify"]
+    command += [
+        "--units",
+        "cpu,gpu",
+        "--groups",
+        "4",
+        "--max-evaluations",
+        "60",
+        "--max-nodes",
+        "0",
+    ]
     for group, unit in enumerate(("gpu", "cpu", "gpu", "gpu")):
-        command += ["--pin", f"decode:{group}={unit}", "--pin", f"prefill:{group}=gpu"]
+        command += ["--fix", f"decode:{group}={unit}", "--fix", f"prefill:{group}=gpu"]
     assert run([*command, "-q", "-o", str(tmp_path / "run")]) == 0
     outcome = dse("deploy", tmp_path / "run", "--to", "llama-cpp", "-o", tmp_path / "out")
     assert outcome.status == 0, outcome.err

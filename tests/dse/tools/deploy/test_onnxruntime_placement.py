@@ -35,10 +35,10 @@ def two_unit_platform(folder, second):
 def explored(folder, network, second):
     """A network in three groups, the one in the middle on the second unit."""
     file = two_unit_platform(folder, second)
-    command = ["explore", network, "-p", str(file), "--groups", "3", "-q", "--no-certify"]
+    command = ["explore", network, "-p", str(file), "--groups", "3", "-q", "--max-nodes", "0"]
     name = network.rpartition("/")[2].removesuffix(".onnx")
     for g, unit in enumerate(("cpu0", "cpu1", "cpu0")):
-        command += ["--pin", f"{name}:{g}={unit}"]
+        command += ["--fix", f"{name}:{g}={unit}"]
     command += ["--objective", "latency", "--objective", "throughput", "--max-evaluations", "10"]
     assert run([*command, "-o", str(folder / "run")]) == 0
     return ["deploy", str(folder / "run"), "--to", "onnxruntime", "-p", str(file)]
@@ -174,7 +174,7 @@ def test_a_platform_that_is_a_file_is_asked_for(tmp_path, dse):
 
 def test_a_board_without_a_provider(tmp_path, dse):
     ran = dse("explore", "squeezenet", "-p", "raspberry-pi-5-hailo-8", "--max-evaluations", "20",
-              "--no-certify", "-q", "-o", tmp_path / "pi")  # fmt: skip
+              "--max-nodes", "0", "-q", "-o", tmp_path / "pi")  # fmt: skip
     assert ran.status == 0
     ran = dse("deploy", tmp_path / "pi", "--to", "onnxruntime", "-o", tmp_path / "piout")
     assert ran.status == 2

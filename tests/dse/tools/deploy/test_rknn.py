@@ -41,9 +41,9 @@ def folder(request, tmp_path_factory):
     onnx.save(small_network(), str(made / "small.onnx"))
     command = ["explore", str(made / "small.onnx"), "-p", "rk3588", "--groups", "3", "-q"]
     for g, unit in enumerate(("npu0", "a76", "npu1")):
-        command += ["--pin", f"small:{g}={unit}"]
+        command += ["--fix", f"small:{g}={unit}"]
     command += ["--runtime", "rknn", "--precision", request.param, "--max-evaluations", "20"]
-    assert run([*command, "--no-certify", "-o", str(made / "run")]) == 0
+    assert run([*command, "--max-nodes", "0", "-o", str(made / "run")]) == 0
     assert run(["deploy", str(made / "run"), "--to", "rknn", "-o", str(made / "out")]) == 0
     for package, name, outputs in (
         ("rknn", "RKNN", "None"),

@@ -56,7 +56,7 @@ def launched(folder, monkeypatch):
 def deployed(tmp_path, platform, cpu, *more):
     (tmp_path / "w.yaml").write_text(WORKLOAD.replace("UNIT", cpu))
     command = ["explore", str(tmp_path / "w.yaml"), "-p", platform, "--groups", "3", *more]
-    command += ["--max-evaluations", "60", "--no-certify", "-q", "-o", str(tmp_path / "run")]
+    command += ["--max-evaluations", "60", "--max-nodes", "0", "-q", "-o", str(tmp_path / "run")]
     assert run(command) == 0
     out = tmp_path / "out"
     assert run(["deploy", str(tmp_path / "run"), "--to", "ros2", "-o", str(out), "--no-check"]) == 0

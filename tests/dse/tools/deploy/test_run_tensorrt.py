@@ -25,11 +25,11 @@ def made(tmp_path_factory):
     from paretosoc.dse.cli.main import run
 
     folder = tmp_path_factory.mktemp("tensorrt")
-    command = ["explore", "-p", "jetson-agx-orin", "--groups", "3", "-q", "--no-certify"]
+    command = ["explore", "-p", "jetson-agx-orin", "--groups", "3", "-q", "--max-nodes", "0"]
     for name, units in PINS.items():
         onnx.save(small_network(), str(folder / f"{name}.onnx"))
         command.insert(1, str(folder / f"{name}.onnx"))
-        command += [w for g, u in enumerate(units) for w in ("--pin", f"{name}:{g}={u}")]
+        command += [w for g, u in enumerate(units) for w in ("--fix", f"{name}:{g}={u}")]
     command += ["--max-evaluations", "20", "--tolerance", "0.9..1.1", "-o", str(folder / "run")]
     assert run(command) == 0
     deploy = ["deploy", str(folder / "run"), "--to", "trtexec", "--no-check"]

@@ -45,7 +45,7 @@ def small_network(scale=0.2):
 
 def explored(dse, folder, platform, *, precision="fp16", units=("gpu", "dla0", "gpu")):
     onnx.save(small_network(), str(folder / "small.onnx"))
-    pins = [word for g, unit in enumerate(units) for word in ("--pin", f"small:{g}={unit}")]
+    pins = [word for g, unit in enumerate(units) for word in ("--fix", f"small:{g}={unit}")]
     command = ("explore", folder / "small.onnx", "-p", platform, "--groups", "3", *pins)
     end = (
         "--runtime",
@@ -54,7 +54,8 @@ def explored(dse, folder, platform, *, precision="fp16", units=("gpu", "dla0", "
         precision,
         "--max-evaluations",
         "20",
-        "--no-certify",
+        "--max-nodes",
+        "0",
         "-q",
         "-o",
         folder / "run",
@@ -248,10 +249,10 @@ def test_a_cast_part_that_does_not_run_is_refused_with_random_weights_too(tmp_pa
 def test_random_weights_require_equality_before_the_cast_only(dse, tmp_path, monkeypatch, swapped):
     """The softmax of an untrained network amplifies what INT8 rounds."""
     run, out = tmp_path / "run", tmp_path / "out"
-    pins = ("--pin", "inception_v1:0=gpu", "--pin", "inception_v1:1=dla0")
+    pins = ("--fix", "inception_v1:0=gpu", "--fix", "inception_v1:1=dla0")
     ran = dse(
         *("explore", "inception_v1", "-p", "jetson-agx-orin", "--groups", "2", *pins),
-        *("--max-evaluations", "20", "--no-certify", "-q", "-o", run),
+        *("--max-evaluations", "20", "--max-nodes", "0", "-q", "-o", run),
     )
     assert (ran.status, ran.err) == (0, "")
     if swapped:

@@ -286,7 +286,7 @@ def check_tasks(dse, tmp_path, network, host):
     workload.write_text(json.dumps({"tasks": tasks, "networks": networks}))
     explored = dse(
         *("explore", workload, "-p", host / "platform.json", "--profile", host / "profile.json"),
-        *("--objective", "latency", "-q", "--no-certify", "-o", folder),
+        *("--objective", "latency", "-q", "--max-nodes", "0", "-o", folder),
     )
     assert explored.status == 0, explored.err
     first, last = ("--task", f"first={programs}:wait"), ("--task", f"last={programs}:mark")
@@ -325,7 +325,7 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     explored = dse(
         *("explore", *networks, "-p", host / "platform.json", "--profile", host / "profile.json"),
         *("--objective", "latency", "--objective", "throughput", "--max-evaluations", 300),
-        *("-q", "--no-certify", "-o", made),
+        *("-q", "--max-nodes", "0", "-o", made),
     )
     assert explored.status == 0, explored.err
     ran = dse("run", made, "--frames", 5, "--json")
@@ -348,7 +348,7 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     )  # fmt: skip
     explored = dse(
         *("explore", rates, "-p", host / "platform.json", "--profile", host / "profile.json"),
-        *("--max-evaluations", 100, "-q", "--no-certify", "-o", rated),
+        *("--max-evaluations", 100, "-q", "--max-nodes", "0", "-o", rated),
     )
     assert explored.status == 0, explored.err
     ran = dse("run", rated, "--frames", 5, "--json")

@@ -286,9 +286,9 @@ def test_rknn_and_onnxruntime(tmp_path):
     onnx.save(small_network(), str(tmp_path / "small.onnx"))
     command = ["explore", str(tmp_path / "small.onnx"), "-p", "rk3588", "--groups", "3", "-q"]
     for g, unit in enumerate(("npu0", "a76", "npu1")):
-        command += ["--pin", f"small:{g}={unit}"]
+        command += ["--fix", f"small:{g}={unit}"]
     command += ["--runtime", "rknn", "--precision", "fp16", "--max-evaluations", "200"]
-    assert run([*command, "--no-certify", "-o", str(tmp_path / "run")]) == 0
+    assert run([*command, "--max-nodes", "0", "-o", str(tmp_path / "run")]) == 0
     plan = dse_library.plan_measurements(dse_library.load(tmp_path / "run"), draws=200)
     folder = tmp_path / "plan"
     plan.save(folder)
