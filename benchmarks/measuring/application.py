@@ -24,7 +24,7 @@ from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origin
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.host_units import HostUnit, describe_host, free_cores
-from paretosoc.dse.tools.host.machine.programs import Program
+from paretosoc.dse.tools.host.machine.sub_models import Program
 from paretosoc.dse.tools.host.measure.profiling import profile_host
 from paretosoc.dse.tools.host.measure.running import DesignRuns, Ran, host_machine, predict
 from paretosoc.dse.workload.options import Options

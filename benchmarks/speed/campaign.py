@@ -163,7 +163,7 @@ def late_growth(memory: Sequence[tuple[int, float]], runs: int) -> float | None:
 
 def measure_store(folder: Path, stored: int) -> list[dict[str, Value]]:
     """Measure how long a store with ``stored`` finished runs takes to answer."""
-    from paretosoc.dse.tools.campaign.store.store_schema import connect
+    from paretosoc.dse.tools.campaign.store.run import connect
 
     with filled(folder, pairs_plan(2, 100)) as store:
         do_missing(store, SameProcess(explore_run), max_attempts=1)

@@ -15,12 +15,10 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments, check_keywords, check_type
 from paretosoc.dse.inputs.kinds import exact, wrong_argument
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
-from paretosoc.dse.tools.choose.boards import BoardChoice
+from paretosoc.dse.tools.choose.boards import BoardChoice, load_prices
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS, Effort, choose_boards
 from paretosoc.dse.tools.choose.joined import joined_csv
-from paretosoc.dse.tools.choose.page import boards_page
-from paretosoc.dse.tools.choose.picture import boards_svg
-from paretosoc.dse.tools.choose.prices import load_prices
+from paretosoc.dse.tools.choose.page import boards_page, boards_svg
 from paretosoc.dse.workload.options import read_options
 from paretosoc.platforms.io.platform_file import platform_names
 

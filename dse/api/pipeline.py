@@ -28,8 +28,13 @@ from paretosoc.dse.compile.load import (
     load_search_code,
 )
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
-from paretosoc.dse.engines.optimizers import Optimizer, goal_of, is_optimizer, needs_proof
+from paretosoc.dse.engines.optimizers import (
+    Optimizer,
+    goal_of,
+    is_optimizer,
+    needs_proof,
+    optimizer_named,
+)
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import (
     LEAST_SECONDS,

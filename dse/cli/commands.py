@@ -83,7 +83,7 @@ COMMANDS = (
             Entry("contention", "Fit slowdown to memory traffic.", "measure.contention"),
             Entry("co-runs", "Measure networks beside each other.", "measure.co_runs"),
             Entry("next", "Plan what to measure on a board.", "measure.next_measurements"),
-            Entry("take", "Read what a board measured.", "measure.take"),
+            Entry("take", "Read what a board measured.", "measure.next_measurements"),
             Entry("trace", "Lay a trace beside the plan.", "measure.trace"),
         ),
     ),

@@ -16,8 +16,13 @@ from paretosoc.common.options import as_engine, as_written
 from paretosoc.dse.baselines.evaluate_all import baseline_points, one_unit_points
 from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
-from paretosoc.dse.engines.optimizers import Named, Optimizer, is_single_decision, needs_proof
+from paretosoc.dse.engines.optimizers import (
+    Named,
+    Optimizer,
+    is_single_decision,
+    needs_proof,
+    optimizer_named,
+)
 from paretosoc.dse.errors import InfeasibleError, InternalError, WorkloadError
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.inputs.output import check_output_file

@@ -8,6 +8,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, runtime_checkable
 
 from paretosoc.common.options import as_engine
+from paretosoc.common.plugins import Registry
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments
@@ -213,25 +214,73 @@ class Pymoo:
 
 def annealing() -> Optimizer:
     """Return simulated annealing."""
-    return _built_in("annealing")
+    return optimizer_named("annealing")
 
 
 def random_search() -> Optimizer:
     """Return a search that draws mappings and clocks at random."""
-    return _built_in("random")
+    return optimizer_named("random")
 
 
 def exhaustive() -> Optimizer:
     """Return a search that tries all design points, for spaces that have few."""
-    return _built_in("exhaustive")
+    return optimizer_named("exhaustive")
 
 
 def exact() -> Optimizer:
     """Return the exact search alone: it finds the front by proving it."""
-    return _built_in("exact")
+    return optimizer_named("exact")
 
 
-def _built_in(name: str) -> Optimizer:
-    from paretosoc.dse.engines.optimizer_registry import optimizer_named
+_SEARCH = "paretosoc.dse.search.optimizers"
 
-    return optimizer_named(name)
+# The optimizers of the papers in dse.papers are registered as those of an installed package are.
+OPTIMIZERS: Registry[Optimizer] = Registry(
+    "paretosoc.optimizers",
+    "an optimizer",
+    is_optimizer,
+    "an object with start(space, seed)",
+    {
+        optimizer.name: optimizer
+        for optimizer in (
+            # NSGA-II with a local search and the exact search by turns.
+            Named(
+                "auto",
+                "paretosoc.dse.engines.auto_engine:nsga2_and_exact",
+                goal=Goal.WHOLE_FRONT,
+            ),
+            # The exact search, from the obvious answers.
+            Named(
+                "exact",
+                "paretosoc.dse.engines.auto_engine:ExactEngine",
+                goal=Goal.WHOLE_FRONT,
+                needs_proof=True,
+                resumable=False,
+            ),
+            Named("nsga2", f"{_SEARCH}.restarts:RestartingNsga2"),
+            Named("pymoo-nsga2", f"{_SEARCH}.pymoo_adapters:stock_nsga2", resumable=False),
+            Named("nsga3", f"{_SEARCH}.pymoo_adapters:nsga3", least_objectives=3, resumable=False),
+            Named(
+                "sms-emoa",
+                f"{_SEARCH}.pymoo_adapters:sms_emoa",
+                least_objectives=3,
+                resumable=False,
+            ),
+            Named("annealing", f"{_SEARCH}.annealing:AnnealingEngine"),
+            Named("random", f"{_SEARCH}.plain:RandomEngine"),
+            # All design points, if these are few.
+            Named("exhaustive", f"{_SEARCH}.plain:ExhaustiveEngine"),
+        )
+    },
+    WorkloadError,
+)
+
+
+def optimizer_named(name: str) -> Optimizer:
+    """Return the optimizer of a name.
+
+    Raises:
+        WorkloadError: on a name that is neither built in nor registered, or if the registered
+            object is no optimizer.
+    """
+    return OPTIMIZERS.get(name, as_engine())

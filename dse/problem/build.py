@@ -30,8 +30,7 @@ from paretosoc.dse.problem.runtime_limits import (
 from paretosoc.dse.problem.task_tables import on_further_units, task_tables, units_of_tasks
 from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
 from paretosoc.dse.workload.options import Options
-from paretosoc.dse.workload.releases import with_releases
-from paretosoc.dse.workload.with_options import with_options
+from paretosoc.dse.workload.with_options import with_options, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.cost_model.tables import NetworkCosts

@@ -16,7 +16,7 @@ from paretosoc.dse.workload.options import (
     ThroughputModel,
     as_written,
 )
-from paretosoc.dse.workload.releases import period_of_rates_s
+from paretosoc.dse.workload.with_options import period_of_rates_s
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.execution import (

@@ -8,7 +8,7 @@ from pathlib import Path
 from paretosoc.common.text import has_control_characters
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import read_input
-from paretosoc.dse.workload.find_network import find_network
+from paretosoc.dse.workload.workload import find_network
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.platform_file import platform_names
 from paretosoc.sdf.formats import is_graph_file

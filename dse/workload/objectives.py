@@ -7,7 +7,7 @@ from dataclasses import replace
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Options, Scenario, as_written
-from paretosoc.dse.workload.releases import period_of_rates_s
+from paretosoc.dse.workload.with_options import period_of_rates_s
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, kind_named, kinds_by_name
 

@@ -1,34 +1,96 @@
-"""Workloads as the options and the scenario change them."""
+"""Workloads as the options change them: variants, sizes, scenarios, releases and limits."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
+from math import gcd, lcm
 from typing import Any
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import (
     FIELDS,
     MAX_FRAMES_IN_FLIGHT,
+    MAX_RELEASES,
     NETWORK_LIMITS,
     Options,
     Scenario,
     as_written,
 )
-from paretosoc.dse.workload.releases import check_max_misses
 from paretosoc.dse.workload.variants import check_names, with_variants
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, with_unique_names
 from paretosoc.dse.workload.workload_check import check_workload
 
 
+def period_of_rates_s(networks: Sequence[WorkloadNetwork]) -> Fraction | None:
+    """Return the shortest period in which every rate has whole releases, or None without rates."""
+    rates = [network.release_rate_hz for network in networks]
+    periods = [1 / rate for rate in rates if rate is not None]
+    if not periods:
+        return None
+    return Fraction(lcm(*(p.numerator for p in periods)), gcd(*(p.denominator for p in periods)))
+
+
+def with_releases(workload: Workload) -> Workload:
+    """Return the workload with as many repeats of a network that has a rate as it has releases in
+    the period.
+
+    Raises:
+        WorkloadError: if these are more than ``MAX_RELEASES``, or more of them may be late than
+            there are.
+    """
+    period = period_of_rates_s(workload.networks)
+    if period is None:
+        return workload
+    networks = []
+    for network in workload.networks:
+        rate = network.release_rate_hz
+        if rate is not None:
+            releases = int(period * rate)
+            if releases > MAX_RELEASES:
+                given = float(rate * network.batch)
+                raise WorkloadError(
+                    f"network {network.name!r}: rate_hz {given:g} is {releases} "
+                    f"releases in the period of all rates, {float(period):g} s; at most "
+                    f"{MAX_RELEASES} are possible: choose rates that divide each other"
+                )
+            network = replace(network, repeats=releases)
+        check_max_misses(network, network.max_misses, "max_misses")
+        networks.append(network)
+    return replace(workload, networks=tuple(networks))
+
+
+def check_max_misses(network: WorkloadNetwork, most: int | None, field: str) -> None:
+    """Check that a limit of late responses can be broken, or permits all to be late.
+
+    Args:
+        network: network with releases as repeats.
+        most: the limit.
+        field: source of the limit, for messages.
+
+    Raises:
+        WorkloadError: if it is more than the network has releases.
+    """
+    releases = 1 if network.rate_hz is None else network.repeats
+    if most is not None and most > releases:
+        raise WorkloadError(
+            f"network {network.name!r}: {field} must be at most {releases}, its releases in the "
+            f"period of all rates, got {most}"
+        )
+
+
 def apply_scenario(workload: Workload, scenario: Scenario) -> Workload:
-    """Return the workload as the scenario changes it.
+    """Return the workload as a scenario of HaX-CoNN, 5.1 and 5.2, changes it.
 
     * ``INSTANCES``: one network, which becomes two if it is single. All start with the frame, each
       has a mapping of its own.
     * ``SAME_INPUT``: no change, since networks on a command line share the input.
     * ``STREAM``: every network waits for the one before it in the same frame, and as many frames
       are in flight as there are networks.
+
+    Hybrids (scenario 4) are written as workload files: networks that wait for others, and beside
+    them some that do not.
 
     Raises:
         WorkloadError: if the workload has too few or different networks for that, or already

@@ -13,6 +13,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
 from paretosoc.dse.inputs.kinds import Choice, Flag, Number, Whole, exact, wrong_argument
 from paretosoc.results.problem.runtimes import Runtime
+from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats import GRAPH_SUFFIX, is_graph_file
 
 if TYPE_CHECKING:
@@ -167,8 +168,6 @@ class Workload:
         if len(names) == 1 and isinstance(names[0], tuple):
             networks = names[0]
         elif names:
-            from paretosoc.dse.workload.find_network import find_network
-
             for name in names:
                 check_type("networks", name, str | Path, "a name or a file for each")
                 if str(name).lower().endswith(SUFFIXES):
@@ -261,3 +260,23 @@ def with_unique_names(networks: Sequence[WorkloadNetwork]) -> tuple[WorkloadNetw
         taken.add(name)
         unique.append(replace(network, name=name))
     return tuple(unique)
+
+
+def find_network(text: str, locate: Callable[[str], str] = str) -> tuple[str, int]:
+    """Return the source of a network and its number of copies.
+
+    Args:
+        text: ``NAME`` of the catalogue or ``FILE``, each also with ``*COPIES``.
+        locate: maps a named file to the one that is read. Raises if that is not permitted.
+
+    Raises:
+        WorkloadError: on a text that names neither, or a number of copies that is none.
+    """
+    # Imported here: most commands read result folders, and need no catalogue.
+    from paretosoc.sdf.catalogue.catalogue import find_source
+
+    source, copies = split_copies(text)
+    try:
+        return find_source(source, locate), copies
+    except GraphError as error:
+        raise WorkloadError(str(error)) from None

@@ -12,7 +12,6 @@ from typing import Any
 from paretosoc.common.files import naming
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
-from paretosoc.dse.workload.find_network import find_network
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import (
     SUFFIXES,
@@ -21,6 +20,7 @@ from paretosoc.dse.workload.workload import (
     Variant,
     Workload,
     WorkloadNetwork,
+    find_network,
     short_name,
     split_copies,
     workload_of,

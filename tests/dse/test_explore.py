@@ -12,8 +12,7 @@ import pytest
 from benchmarks.oracles.frame_energy import frame_energy_fj
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.engines import explore as exploring
-from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS
-from paretosoc.dse.engines.optimizers import Named
+from paretosoc.dse.engines.optimizers import OPTIMIZERS, Named
 from paretosoc.dse.search.optimizers import initial_population as initial_population
 from paretosoc.dse.search.optimizers.plain import RandomEngine
 from paretosoc.dse.workload.options import Options

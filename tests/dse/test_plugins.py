@@ -14,7 +14,7 @@ import pytest
 
 from paretosoc.common import plugins
 from paretosoc.dse.cli.measure.import_profile import IMPORTERS
-from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
+from paretosoc.dse.engines.optimizers import OPTIMIZERS, optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.formats import FORMATS
 from paretosoc.fitness.profiles.profile_file import COST_MODELS

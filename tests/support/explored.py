@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import Workload

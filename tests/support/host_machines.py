@@ -8,7 +8,7 @@ import numpy as np
 from onnx import TensorProto, helper
 
 from paretosoc.dse.tools.host.machine.machine import Execution
-from paretosoc.dse.tools.host.machine.streaming import CHUNK, StreamLog
+from paretosoc.dse.tools.host.machine.unit_loop import CHUNK, StreamLog
 from paretosoc.dse.tools.host.measure.execution_times import occupation
 from paretosoc.fitness.simulate import simulate
 from paretosoc.results.problem.problem import DesignPoint, Problem

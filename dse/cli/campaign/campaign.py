@@ -121,7 +121,7 @@ def run(
     quiet: opt.Quiet = False,
 ) -> int:
     """Run all runs of a campaign that are not done. Exit status 1 if a run has failed."""
-    from paretosoc.dse.cli.shared.live import check_live, live_view
+    from paretosoc.dse.cli.shared.progress import check_live, live_view
     from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
     from paretosoc.dse.tools.campaign.execute.exploration import explore_run
     from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers

@@ -45,10 +45,9 @@ def fidelity(
     from paretosoc.common.files import replace_file
     from paretosoc.dse.inputs.output import check_output_file
     from paretosoc.dse.tools.deploy.searched_inputs import parse_models
-    from paretosoc.dse.tools.host.machine.programs import parse_programs
+    from paretosoc.dse.tools.host.machine.sub_models import parse_programs
     from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
-    from paretosoc.dse.tools.host.measure.fidelity_figures import fidelity_document
-    from paretosoc.dse.tools.host.measure.fidelity_picture import draw_fidelity
+    from paretosoc.dse.tools.host.measure.fidelity_figures import draw_fidelity, fidelity_document
     from paretosoc.dse.tools.host.measure.running import host_machine
     from paretosoc.results.export.result_folder import read_costs, read_results
     from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings

@@ -77,7 +77,7 @@ def run(
     Exit status 1, with --seconds: a group of a frame was lost or ran twice.
     """
     from paretosoc.dse.tools.deploy.searched_inputs import parse_models
-    from paretosoc.dse.tools.host.machine.programs import parse_programs
+    from paretosoc.dse.tools.host.machine.sub_models import parse_programs
     from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
     from paretosoc.dse.tools.host.measure.running import DesignRuns, host_machine, predict
     from paretosoc.results.export.result_folder import read_costs, read_results

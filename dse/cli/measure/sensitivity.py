@@ -65,10 +65,9 @@ def sensitivity(
     from paretosoc.common.files import replace_file
     from paretosoc.dse.cli.shared.progress import ProgressLine
     from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.dse.tools.sensitivity.images import parse_scaling
     from paretosoc.dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
     from paretosoc.dse.tools.sensitivity.rewrite import trained_model
-    from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
+    from paretosoc.dse.tools.sensitivity.samples import parse_scaling, random_samples, read_samples
 
     check_output_file(output, option="--output", overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)

@@ -51,7 +51,7 @@ def explore(
     Without a --runtime units take groups, as in the papers, and --max-transitions is any.
     """
     from paretosoc.dse.cli.search.explore import run_exploration
-    from paretosoc.dse.engines.optimizer_registry import optimizer_named
+    from paretosoc.dse.engines.optimizers import optimizer_named
     from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
     from paretosoc.results.problem.runtimes import Runtime
 

@@ -140,7 +140,7 @@ def explore(
     folder then has a folder for each, and the front of all, with accuracies as objectives.
     """
     # Imported here and below: help and errors of options need none of what explores.
-    from paretosoc.dse.engines.optimizer_registry import optimizer_named
+    from paretosoc.dse.engines.optimizers import optimizer_named
 
     # Without a proof there are no turns of the exact search either.
     optimizer = optimizer_named(engine if engine != "auto" or effort.proves else "nsga2")
@@ -165,7 +165,7 @@ def run_exploration(
         DseError: on input that cannot be used.
     """
     from paretosoc.dse.cli.shared.build import problems_from_texts
-    from paretosoc.dse.cli.shared.live import check_live, live_view
+    from paretosoc.dse.cli.shared.progress import check_live, live_view
     from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
     from paretosoc.results.export.result_folder import check_output_folder, other_kind
 

@@ -1,13 +1,21 @@
-"""A line on stderr that shows how far a command is."""
+"""A line on stderr, or a page (``--live``), that shows how far a command is."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from typing import Any, Generic, Self, TypeVar
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from rich.console import Console
 from rich.progress import Progress, ProgressColumn
+
+from paretosoc.results.io.optional import optional_import
+
+if TYPE_CHECKING:
+    from paretosoc.dse.server.live.serve import View
 
 Event = TypeVar("Event")
 
@@ -63,3 +71,25 @@ class ProgressLine(Generic[Event]):
         self.put(**self._show(event))
         if self._also is not None:
             self._also(event)
+
+
+def check_live() -> None:
+    """Check that a live view is possible, before any work is done.
+
+    Raises:
+        ResultError: if the extra ``live`` is not installed.
+    """
+    for module in ("starlette", "uvicorn"):
+        optional_import(module, extra="live", purpose="--live")
+
+
+@contextmanager
+def live_view(view: View | None, output: Path) -> Iterator[None]:
+    """Serve the view, if any, while the block runs. Prints its address on stderr."""
+    if view is None:
+        yield
+        return
+    from paretosoc.dse.server.live.serve import served
+
+    with served(view, output, lambda url: print(f"Live view: {url}", file=sys.stderr)):
+        yield

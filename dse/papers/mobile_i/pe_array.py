@@ -6,8 +6,7 @@ from dataclasses import replace
 from fractions import Fraction
 
 from paretosoc.common.units import PS_PER_NS
-from paretosoc.dse.papers.mobile_i.firing_operations import firing_operations
-from paretosoc.dse.papers.mobile_i.operation_graph import OperationGraph
+from paretosoc.dse.papers.mobile_i.operation_graph import OperationGraph, firing_operations
 from paretosoc.dse.papers.mobile_i.periodic import EngineArray, Task, TaskGraph, Transfer
 from paretosoc.fitness.costs.network_costs import choose_precision, network_costs
 from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from paretosoc.dse.server.live.page import live_page
+from paretosoc.dse.server.live.serve import live_page
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store

@@ -20,7 +20,7 @@ from paretosoc.dse.certificate.branch_and_bound import SearchProgress
 from paretosoc.dse.certificate.certify import with_rows
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.search.driver import Progress
-from paretosoc.dse.server.live.page import live_page
+from paretosoc.dse.server.live.serve import live_page
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.version import program_version
 from paretosoc.fitness.execution import schedule_of

@@ -1,4 +1,5 @@
-"""The server of a live view: a page and its state, for who knows the token, on this machine."""
+"""The server of a live view: a page and its state, for whoever knows the token of its
+address, on this machine."""
 
 from __future__ import annotations
 
@@ -12,10 +13,13 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from paretosoc.common.cache import is_private, user_cache
+from paretosoc.results.export.html import fill, html_page, read_asset
+from paretosoc.results.export.report import PARTS
 from paretosoc.results.io.canonical_json import Json
 
 HOST = "127.0.0.1"
@@ -78,6 +82,24 @@ def _keep(path: Path, address: Address) -> None:
             json.dump(vars(address), stream)
     except OSError:
         pass
+
+
+ASSETS = "paretosoc.dse.server.live.assets"
+
+
+def live_page(title: str, kind: Literal["explore", "campaign"]) -> str:
+    """Return the empty page, which requests its content. Names come as content or escaped."""
+    scripts = [read_asset(name) for name in PARTS]
+    scripts += [read_asset(name, ASSETS) for name in ("live.js", f"{kind}.js")]
+    joined = "\n".join(scripts)
+    parts = {
+        "TITLE": escape(title),
+        "MAIN": read_asset(f"{kind}.html", ASSETS).removesuffix("\n"),
+        "SCRIPT": f'(() => {{\n"use strict";\n{joined}\n}})();',
+    }
+    style = read_asset("report.css") + read_asset("live.css", ASSETS)
+    body = fill(read_asset("live.html", ASSETS), parts)
+    return html_page(title, style, body, scripts=True, connects=True)
 
 
 HEADERS = {

@@ -25,7 +25,6 @@ from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_iden
 from paretosoc.dse.tools.campaign.plan.settings import RunSettings
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
-from paretosoc.dse.tools.choose.assumed import assumed_figures, times_off_percent
 from paretosoc.dse.tools.choose.boards import (
     Board,
     BoardChoice,
@@ -35,7 +34,14 @@ from paretosoc.dse.tools.choose.boards import (
 )
 from paretosoc.dse.tools.choose.formats import BoardFormat, choose_formats
 from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, join, label_of
-from paretosoc.dse.tools.choose.judge import ENERGY, figure_limits, judge, nearest_row
+from paretosoc.dse.tools.choose.judge import (
+    ENERGY,
+    assumed_figures,
+    figure_limits,
+    judge,
+    nearest_row,
+    times_off_percent,
+)
 from paretosoc.dse.workload.objectives import OF_FREE_RUNNING
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.variants import Combination, accuracy_sources, combinations

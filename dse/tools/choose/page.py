@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from html import escape
+from math import isfinite
 
-from paretosoc.dse.tools.choose.boards import BoardChoice
+from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines
-from paretosoc.dse.tools.choose.joined_picture import joined_svg
-from paretosoc.dse.tools.choose.picture import boards_svg
+from paretosoc.dse.tools.choose.joined_page import joined_svg
 from paretosoc.dse.tools.choose.table import (
     cells,
     columns,
@@ -16,6 +16,111 @@ from paretosoc.dse.tools.choose.table import (
     remark_lines,
 )
 from paretosoc.results.export.html import html_page, read_asset
+
+_NAME, _CHARACTER, _ODDS, _PANEL, _GAP, _ROW, _TOP = 190, 8, 86, 210, 26, 26, 54
+_PICTURE_STYLE = """
+.b text { font: 13px system-ui, sans-serif; fill: var(--ink, #1b1d22); }
+.b .soft { fill: var(--soft, #5b606a); font-size: 12px; }
+.b .head { font-weight: 600; }
+.b .line { stroke: var(--line, #dfddd7); }
+.b .limit { stroke: var(--ink, #1b1d22); stroke-dasharray: 3 3; }
+.b .yes { stroke: #0072b2; fill: #0072b2; }
+.b .open { stroke: #b37400; fill: #b37400; }
+.b .no { stroke: #8a8f99; fill: #8a8f99; }
+@media (prefers-color-scheme: dark) {
+  .b .yes { stroke: #7fbcff; fill: #7fbcff; } .b .open { stroke: #ffc04d; fill: #ffc04d; }
+}
+"""
+
+
+def boards_svg(choice: BoardChoice) -> str:
+    """Return the picture as SVG. In a page it takes the page's colours."""
+    boards = ranked(choice)
+    names = list(boards[0].figures or ()) if boards else []
+    labels = [board.label + ("*" if board.assumed else "") for board in boards]
+    start = max([_NAME, *(_CHARACTER * len(label) + 8 for label in labels)])
+    width = start + _ODDS + len(names) * (_PANEL + _GAP)
+    height = _TOP + _ROW * len(boards) + 8
+    parts = [
+        f'<svg class="b" xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img" aria-label="Boards">',
+        f"<style>{_PICTURE_STYLE}</style>",
+        _text(0, 16, "board", "head"),
+        _text(start, 16, "serves", "head"),
+    ]
+    for row, board in enumerate(boards):
+        y = _TOP + _ROW * row + _ROW / 2
+        parts += [
+            f'<line class="line" x1="0" x2="{width}" y1="{y - _ROW / 2}" y2="{y - _ROW / 2}"/>',
+            _text(0, y + 4, labels[row]),
+            _text(start, y + 4, f"{board.standing.value}, {100 * (board.probability or 0):.0f} %"),
+        ]
+    for place, name in enumerate(names):
+        parts += _panel(choice, boards, name, start + _ODDS + place * (_PANEL + _GAP), height)
+    return "".join([*parts, "</svg>"])
+
+
+def _panel(
+    choice: BoardChoice, boards: list[Board], name: str, left: float, height: float
+) -> list[str]:
+    """Return one figure of all boards. The axis ends where boards that are not ruled out do."""
+    limit = choice.limits.get(name)
+    figures = [(board.figures or {})[name] for board in boards]
+    near = [
+        figure.most
+        for board, figure in zip(boards, figures, strict=True)
+        if board.standing is Standing.SERVES and isfinite(figure.most)
+    ]
+    most = max([*near, 1.5 * (limit or 0)], default=0) or max(
+        (f.nominal for f in figures if isfinite(f.nominal)), default=1
+    )
+    scale = _PANEL / (1.05 * most)
+    parts = [
+        _text(left, 16, name, "head"),
+        _text(left, 36, "0", "soft"),
+        _text(left + most * scale, 36, f"{most:.3g}", "soft", "middle"),
+    ]
+    if limit is not None:
+        x = left + limit * scale
+        parts += [
+            f'<line class="limit" x1="{x:.1f}" x2="{x:.1f}" y1="42" y2="{height}"/>',
+            _text(x, 36, f"limit {limit:g}", "soft", "middle"),
+        ]
+    for row, (board, figure) in enumerate(zip(boards, figures, strict=True)):
+        parts += _bar(board, figure, left, scale, _TOP + _ROW * row + _ROW / 2)
+    return parts
+
+
+def _bar(board: Board, figure: Figure, left: float, scale: float, y: float) -> list[str]:
+    """Return an interval with its nominal value. An arrow says that it goes on."""
+    if not isfinite(figure.least):
+        return [_text(left, y + 4, "overloaded", "soft")]
+    kind = {Standing.SERVES: "yes", Standing.UNKNOWN: "open"}.get(board.standing, "no")
+    end = left + _PANEL
+    ends = [
+        left + value * scale if isfinite(value) else end + 1
+        for value in (figure.least, figure.most)
+    ]
+    if ends[0] > end:
+        return [_text(end, y + 4, f"from {figure.least:.3g} ▸", "soft", "end")]
+    parts = [
+        f'<line class="{kind}" stroke-width="3" x1="{ends[0]:.1f}" x2="{min(ends[1], end):.1f}" '
+        f'y1="{y}" y2="{y}"/>'
+    ]
+    if ends[1] > end:
+        parts.append(f'<path class="{kind}" d="M{end} {y - 5}l7 5l-7 5z"/>')
+    if isfinite(figure.nominal) and left + figure.nominal * scale <= end:
+        parts.append(
+            f'<circle class="{kind}" cx="{left + figure.nominal * scale:.1f}" cy="{y}" r="4.5"/>'
+        )
+    return parts
+
+
+def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
+    return (
+        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+    )
+
 
 _STYLE = """
 section { margin-top: 20px; } section p { max-width: 110ch; margin: 6px 0; }

@@ -6,7 +6,7 @@ import pytest
 
 import paretosoc as library
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.find_network import find_network
+from paretosoc.dse.workload.workload import find_network
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
 

@@ -14,7 +14,7 @@ import pytest
 import paretosoc as dse
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.dse.cli.main import run
-from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
+from paretosoc.dse.engines.optimizers import OPTIMIZERS, optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
 from paretosoc.dse.search.driver import Budget, StoppedBy, search

@@ -25,8 +25,8 @@ from benchmarks.problems.random_problem import (
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.workload.options import Options, parse_options, read_options
-from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
 from paretosoc.dse.workload.variants import combinations, with_batches, with_variants
+from paretosoc.dse.workload.with_options import period_of_rates_s, with_releases
 from paretosoc.dse.workload.workload import Variant, Workload, WorkloadNetwork, workload_of
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.check.members.outcome import plain_outcome

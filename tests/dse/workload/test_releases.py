@@ -28,7 +28,7 @@ from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bound_evaluator
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
-from paretosoc.dse.workload.releases import period_of_rates_s, with_releases
+from paretosoc.dse.workload.with_options import period_of_rates_s, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.check.members.outcome import plain_outcome

@@ -9,8 +9,7 @@ import pytest
 import paretosoc as dse
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import parse_options
-from paretosoc.dse.workload.releases import with_releases
-from paretosoc.dse.workload.with_options import with_limits
+from paretosoc.dse.workload.with_options import with_limits, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.results.problem.problem_file import problem_bytes
 from tests.dse.tools.deploy.test_strong_types import small_network

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from paretosoc.dse.papers.mobile_i.firing_operations import firing_operations
+from paretosoc.dse.papers.mobile_i.operation_graph import firing_operations
 from paretosoc.sdf.analysis.buffer_search import (
     buffers_for_throughput,
     deadlock_free_buffers,

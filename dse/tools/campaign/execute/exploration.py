@@ -14,8 +14,7 @@ from paretosoc.common.options import Door, called_from
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
-from paretosoc.dse.engines.optimizers import goal_of, needs_proof
+from paretosoc.dse.engines.optimizers import goal_of, needs_proof, optimizer_named
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.problem.network_tables import NetworkTables

@@ -31,10 +31,9 @@ from paretosoc.dse.tools.campaign.plan.settings import (
     options_of,
 )
 from paretosoc.dse.workload.fields import split
-from paretosoc.dse.workload.find_network import find_network
 from paretosoc.dse.workload.options import AXES, FIELDS
-from paretosoc.dse.workload.releases import period_of_rates_s
-from paretosoc.dse.workload.workload import short_name, split_copies, workload_of
+from paretosoc.dse.workload.with_options import period_of_rates_s
+from paretosoc.dse.workload.workload import find_network, short_name, split_copies, workload_of
 from paretosoc.dse.workload.workload_file import is_workload_file, load_workload
 
 _WHOLE_NUMBERS = {"max_evaluations", "seed"} | {
@@ -86,7 +85,7 @@ def check_size(size: PlanSize) -> None:
         WorkloadError: on the first that cannot be used.
     """
 
-    from paretosoc.dse.engines.optimizer_registry import optimizer_named
+    from paretosoc.dse.engines.optimizers import optimizer_named
     from paretosoc.dse.problem.execution import check_objectives
     from paretosoc.dse.workload.objectives import parse_objective
 

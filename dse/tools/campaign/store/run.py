@@ -1,4 +1,4 @@
-"""Input and output of a worker, one row of the store, and the texts in it."""
+"""Input and output of a worker, the tables of the store, one row of it, and the texts in it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, dataclass
 from enum import Enum
+from pathlib import Path
 
 from paretosoc.dse.tools.campaign.plan.plan import PlannedRun
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs
@@ -184,3 +185,61 @@ def _figures(text: str | None) -> FrontFigures | None:
 
 def _text(content: object) -> str:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+
+
+STORE_FORMAT = "paretosoc-campaign/1"
+
+_TABLES = f"""
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS runs (
+  hash TEXT PRIMARY KEY,
+  position INTEGER,            -- in the plan; NULL: not of the present one
+  name TEXT NOT NULL,
+  document TEXT NOT NULL,      -- JSON: settings, contents, workload, tags
+  after TEXT,                  -- hash of the run whose front it begins with
+  status TEXT NOT NULL DEFAULT 'waiting',
+  owner TEXT,                  -- who is at it
+  attempts INTEGER NOT NULL DEFAULT 0,
+  error TEXT,                  -- of the last attempt; or why there is no front
+  seconds REAL,
+  cpu_seconds REAL,
+  search_cpu_seconds REAL,
+  finished_at REAL,            -- seconds since 1970
+  evaluations INTEGER,
+  members INTEGER,
+  problem_sha256 TEXT,
+  pack_sha256 TEXT,
+  figures TEXT                 -- JSON: the numbers of the front
+);
+CREATE INDEX IF NOT EXISTS runs_by_status ON runs (status, position, seconds);
+CREATE INDEX IF NOT EXISTS runs_to_do ON runs (position)
+  WHERE status = 'waiting' AND position IS NOT NULL;
+CREATE INDEX IF NOT EXISTS runs_owned ON runs (owner) WHERE owner IS NOT NULL;
+CREATE INDEX IF NOT EXISTS runs_after ON runs (after) WHERE after IS NOT NULL;
+CREATE INDEX IF NOT EXISTS runs_by_name ON runs (name);
+CREATE INDEX IF NOT EXISTS runs_by_position ON runs (position) WHERE position IS NOT NULL;
+INSERT OR IGNORE INTO meta VALUES ('format', '{STORE_FORMAT}');
+"""
+
+
+def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+    """Return a connection without open transaction. Every write is on the disk when it returns.
+
+    Raises:
+        sqlite3.Error: if it is no database, or cannot be opened.
+    """
+    mode = "rwc" if create else "rw"
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode={mode}", uri=True, timeout=60.0, isolation_level=None
+    )
+    connection.row_factory = sqlite3.Row
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    if (
+        create
+        and not connection.execute(
+            "SELECT 1 FROM sqlite_master WHERE name = 'runs_by_position'"
+        ).fetchone()
+    ):
+        connection.executescript(f"BEGIN IMMEDIATE;{_TABLES}COMMIT;")
+    return connection

@@ -22,16 +22,17 @@ from paretosoc.dse.tools.campaign.store.pack import decompress, unpack
 from paretosoc.dse.tools.campaign.store.run import (
     DONE,
     PLAIN_COLUMNS,
+    STORE_FORMAT,
     RunOutcome,
     RunRecord,
     RunStatus,
     RunTask,
+    connect,
     figures_text,
     record_of,
     run_document,
     run_inputs,
 )
-from paretosoc.dse.tools.campaign.store.store_schema import STORE_FORMAT, connect
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.costs.costs_file import costs_from_bytes
 from paretosoc.results.errors import ResultError

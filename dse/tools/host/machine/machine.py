@@ -26,14 +26,13 @@ from paretosoc.dse.tools.host.machine.frame_stream import (
     release_frames,
 )
 from paretosoc.dse.tools.host.machine.host_units import HostUnit
-from paretosoc.dse.tools.host.machine.streaming import StreamLog
 from paretosoc.dse.tools.host.machine.sub_models import (
     SubModels,
     TensorMemory,
     fill_inputs,
     lay_out,
 )
-from paretosoc.dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, UnitPart
+from paretosoc.dse.tools.host.machine.unit_loop import FIRST, GO, STOP, WIDTH, StreamLog, UnitPart
 from paretosoc.dse.tools.host.machine.unit_process import (
     READY,
     Follow,

@@ -14,15 +14,17 @@ from typing import Any
 from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.host.machine.frame_stream import Ledger, run_shares
 from paretosoc.dse.tools.host.machine.host_units import HostUnit
-from paretosoc.dse.tools.host.machine.streaming import StreamLog, make_buffer, stream
 from paretosoc.dse.tools.host.machine.sub_models import SubModels, TensorMemory
 from paretosoc.dse.tools.host.machine.unit_loop import (
     GO,
     STOP,
     Stopped,
+    StreamLog,
     UnitPart,
     check_board,
+    make_buffer,
     run_unit,
+    stream,
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import

@@ -22,8 +22,8 @@ from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
-from paretosoc.dse.tools.host.machine.streaming import make_buffer
 from paretosoc.dse.tools.host.machine.sub_models import SubModel, write_sub_models
+from paretosoc.dse.tools.host.machine.unit_loop import make_buffer
 from paretosoc.dse.tools.host.measure.profiling import draft_problem
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from

@@ -15,7 +15,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.tools.host.machine.machine import HostMachine
-from paretosoc.dse.tools.host.machine.streaming import CHUNK, StreamLog
+from paretosoc.dse.tools.host.machine.unit_loop import CHUNK, StreamLog
 
 STREAM_S = 0.3
 CHANGED = 1.15

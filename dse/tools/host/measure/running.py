@@ -21,8 +21,7 @@ from paretosoc.dse.tools.host.machine.execution_plan import (
 )
 from paretosoc.dse.tools.host.machine.host_units import unit_named
 from paretosoc.dse.tools.host.machine.machine import Execution, HostMachine, check_instances
-from paretosoc.dse.tools.host.machine.programs import Program
-from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
+from paretosoc.dse.tools.host.machine.sub_models import Program, write_sub_models
 from paretosoc.dse.tools.host.measure.execution_times import (
     FrameTimes,
     Spread,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.cli.main import run as run_command
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.predictor import Prediction, PredictorName, TimelinePredictor
 from paretosoc.dse.papers.managers.mapformer.la_mcts import (

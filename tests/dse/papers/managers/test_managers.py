@@ -13,7 +13,7 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.common.units import PS_PER_S
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
 from paretosoc.dse.papers.managers.base import cpu_and_gpu, mode_steps, power_mode, worst_power_mw
 from paretosoc.dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
@@ -322,7 +322,7 @@ def test_groups_that_only_accelerators_can_run_are_refused_by_name():
 def test_managers_load_neither_scikit_learn_nor_torch_before_they_train():
     # In a process of its own: other tests of this one may train, and load both.
     program = (
-        "import sys, paretosoc.dse.engines.optimizer_registry; "
+        "import sys, paretosoc.dse.engines.optimizers; "
         "from paretosoc.dse.papers.managers import kang_ga, mosaic, odmdef; "
         "from paretosoc.dse.papers.managers.mapformer import la_mcts; "
         "from paretosoc.dse.papers.managers.omniboost import omniboost; "

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from paretosoc.dse.papers.mobile_i.firing_operations import firing_operations
+from paretosoc.dse.papers.mobile_i.operation_graph import firing_operations
 from paretosoc.sdf.analysis.repetition import repetition_vector
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.graph_json import read_graph

@@ -12,7 +12,7 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS, optimizer_named
+from paretosoc.dse.engines.optimizers import OPTIMIZERS, optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.training.workloads import random_rows
 from paretosoc.dse.search.base import ResumableEngine
@@ -211,7 +211,7 @@ def digest(name):
 def test_a_seed_gives_the_same_front_in_a_fresh_process():
     code = (
         "from tests.dse.search.optimizers.test_optimizers import digest\n"
-        "from paretosoc.dse.engines.optimizer_registry import OPTIMIZERS\n"
+        "from paretosoc.dse.engines.optimizers import OPTIMIZERS\n"
         "print(*(digest(name) for name in OPTIMIZERS.names()))"
     )
     done = subprocess.run(

@@ -15,7 +15,7 @@ import pytest
 import paretosoc as dse_library
 from benchmarks.problems.random_problem import with_rates
 from paretosoc.dse.engines.explore import explore_problem
-from paretosoc.dse.engines.optimizer_registry import optimizer_named
+from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.tools.analysis.cost_draws import same_errors, stated_errors, with_factors

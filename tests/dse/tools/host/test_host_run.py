@@ -241,7 +241,7 @@ def test_agreement():
 
 
 def test_the_picture_has_every_point():
-    from paretosoc.dse.tools.host.measure.fidelity_picture import draw_fidelity
+    from paretosoc.dse.tools.host.measure.fidelity_figures import draw_fidelity
     from paretosoc.results.plots.style import picture_settings, svg_bytes
 
     points = tuple(

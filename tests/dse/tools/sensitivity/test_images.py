@@ -12,13 +12,13 @@ import pytest
 from PIL import EpsImagePlugin, Image
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.sensitivity.images import (
+from paretosoc.dse.tools.sensitivity.samples import (
     MAX_PIXELS,
     ImageScaling,
     parse_scaling,
     read_image,
+    read_samples,
 )
-from paretosoc.dse.tools.sensitivity.samples import read_samples
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.onnx.parts import PartTensor
 
