@@ -4,20 +4,44 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from rich.console import Console
+
+from paretosoc.common.files import replace_file
+from paretosoc.common.tables import csv_text, plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.campaign.analyse.comparison import (
+    REGRESSIONS,
+    RunChange,
+    Verdict,
+    compare_campaigns,
+)
+from paretosoc.dse.tools.campaign.analyse.export import (
+    SUFFIXES,
+    member_rows,
+    parquet_bytes,
+    rows_csv,
+    run_rows,
+)
+from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, Pivot, chosen, make_pivot
+from paretosoc.dse.tools.campaign.analyse.report import (
+    REPORT,
+    Layout,
+    default_layout,
+    write_report,
+)
+from paretosoc.dse.tools.campaign.analyse.values import parse_value
+from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.results.problem.objectives import format_number
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.campaign.analyse.comparison import RunChange
-    from paretosoc.dse.tools.campaign.analyse.pivot import Pivot
-
 
 Rows = Annotated[str | None, Option("--rows", help="Fields of the rows, separated by commas.")]
 Columns = Annotated[
@@ -29,9 +53,6 @@ SHOWN_FAILURES = 10
 
 def status(folder: opt.CampaignFolder, as_json: opt.AsJson = False) -> None:
     """Show the progress of a campaign, and the runs that have failed."""
-    from paretosoc.dse.tools.campaign.store.run import RunStatus
-    from paretosoc.dse.tools.campaign.store.store import Store
-
     with Store(folder) as store:
         counts, at_work, title = store.counts(), store.at_work(), store.title
         failed = list(store.records(RunStatus.FAILED, most=SHOWN_FAILURES, figures=False))
@@ -86,11 +107,6 @@ def table(
     as_json: opt.AsJson = False,
 ) -> None:
     """Print a value of the runs as a table, by their settings, networks or tags."""
-    from paretosoc.dse.tools.campaign.analyse.pivot import chosen, make_pivot
-    from paretosoc.dse.tools.campaign.analyse.report import default_layout
-    from paretosoc.dse.tools.campaign.analyse.values import parse_value
-    from paretosoc.dse.tools.campaign.store.store import Store
-
     with Store(folder) as store:
         records = chosen(list(store.records()), where or ())
     layout = default_layout(records)
@@ -119,18 +135,6 @@ def export(
     force: opt.Force = False,
 ) -> None:
     """Write the runs, or the members of their fronts, as CSV or Parquet."""
-    from paretosoc.common.files import replace_file
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.dse.tools.campaign.analyse.export import (
-        SUFFIXES,
-        member_rows,
-        parquet_bytes,
-        rows_csv,
-        run_rows,
-    )
-    from paretosoc.dse.tools.campaign.analyse.pivot import chosen
-    from paretosoc.dse.tools.campaign.store.store import Store
-
     check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES)
     with Store(folder) as store:
         records = chosen(list(store.records()), where or ())
@@ -151,14 +155,6 @@ def report(
     ] = None,
 ) -> None:
     """Write DIR/report.html: heat maps whose cells open the fronts, each a page in DIR/fronts."""
-    from paretosoc.dse.tools.campaign.analyse.report import (
-        REPORT,
-        Layout,
-        default_layout,
-        write_report,
-    )
-    from paretosoc.dse.tools.campaign.store.store import Store
-
     with Store(folder) as store:
         default = default_layout(list(store.records(figures=False)))
         layout = Layout(
@@ -183,15 +179,6 @@ def compare(
     as_json: opt.AsJson = False,
 ) -> int:
     """Compare two campaigns run by run. Exit status 1 if a run of the second one is worse."""
-    from collections import Counter
-
-    from paretosoc.dse.tools.campaign.analyse.comparison import (
-        REGRESSIONS,
-        Verdict,
-        compare_campaigns,
-    )
-    from paretosoc.dse.tools.campaign.store.store import Store
-
     with Store(before) as first, Store(after) as second:
         changes = compare_campaigns(
             list(first.records()), list(second.records()), tolerance_percent=tolerance
@@ -199,8 +186,6 @@ def compare(
     counts = Counter(change.verdict for change in changes)
     regressed = sum(counts[verdict] for verdict in REGRESSIONS)
     if as_json:
-        from dataclasses import asdict
-
         document = [{**asdict(change), "verdict": change.verdict.value} for change in changes]
         print(json.dumps({"regressions": regressed, "runs": document}))
         return 1 if regressed else 0
@@ -240,10 +225,6 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 
 def _print(pivot: Pivot) -> None:
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-
     unit = f", {pivot.value.unit}" if pivot.value.unit else ""
     several = max((cell.runs for row in pivot.cells for cell in row if cell), default=1)
     title = f"{pivot.value.label}{unit}"
@@ -313,8 +294,6 @@ def _texts(pivot: Pivot) -> list[list[str]]:
 
 
 def _csv(pivot: Pivot) -> str:
-    from paretosoc.common.tables import csv_text
-
     return csv_text(
         [*pivot.row_fields, *(" / ".join(column) for column in pivot.columns)],
         (

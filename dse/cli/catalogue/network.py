@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -57,7 +58,6 @@ def network_data(summary: NetworkSummary) -> dict[str, Any]:
 
 
 def _print(summary: NetworkSummary) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
     def shapes(tensors: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
@@ -70,7 +70,6 @@ def _print(summary: NetworkSummary) -> None:
     def counts(operations: tuple[tuple[str, int], ...]) -> str:
         return ", ".join(f"{name} {count}" for name, count in operations) or "none"
 
-    console = Console(highlight=False)
     lines = [
         f"{summary.name}: {pluralize(summary.layers, 'layer')}, {with_prefix(summary.macs)}MAC, "
         f"{with_prefix(summary.parameters).strip()} parameters "
@@ -79,10 +78,10 @@ def _print(summary: NetworkSummary) -> None:
         f"inputs: {shapes(summary.inputs)}",
         f"outputs: {shapes(summary.outputs)}",
     ]
-    console.print(escape("\n".join(lines)))
-    console.print()
-    console.print(_kinds(summary))
-    console.print()
+    show(escape("\n".join(lines)))
+    print()
+    show(_kinds(summary))
+    print()
     lines = [
         f"operations: {counts(summary.operations)}",
         f"legal cuts: {len(summary.legal_cuts)}, of which {len(summary.transition_points)} leave "
@@ -92,7 +91,7 @@ def _print(summary: NetworkSummary) -> None:
         _groups(summary),
         *(f"note: {warning}" for warning in summary.warnings),
     ]
-    console.print(escape("\n".join(lines)))
+    show(escape("\n".join(lines)))
 
 
 def _groups(summary: NetworkSummary) -> str:

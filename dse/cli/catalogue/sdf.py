@@ -6,9 +6,16 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+from paretosoc.common.files import replace_file
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import print_wrapped
 from paretosoc.dse.inputs.kinds import Quantity
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
+from paretosoc.sdf.formats import GRAPH_SUFFIX
+from paretosoc.sdf.formats.graph_json import read_graph
+from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 
 
 def sdf(
@@ -41,14 +48,6 @@ def sdf(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
-    from paretosoc.common.files import replace_file
-    from paretosoc.dse.cli.shared.terminal import print_wrapped
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
-    from paretosoc.sdf.formats import GRAPH_SUFFIX
-    from paretosoc.sdf.formats.graph_json import read_graph
-    from paretosoc.sdf.formats.sdf3_writer import format_sdf3
-
     if output is not None:
         check_output_file(output, option="--output", overwrite=force, suffixes=(GRAPH_SUFFIX,))
     graph = read_graph(file, number)

@@ -6,16 +6,27 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
-from paretosoc.dse.cli.measure.imported_profile import Replace
+from rich.console import Console
+
+from paretosoc.common.files import replace_file
+from paretosoc.common.tables import plain_table
+from paretosoc.dse.cli.measure.imported_profile import Replace, source_text
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.calibration import (
+    Calibration,
+    FormError,
+    Forms,
+    calibrate_table,
+    cross_validate,
+)
+from paretosoc.fitness.calibration.dvfs import Calibrated
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.calibration import Calibration, FormError
-    from paretosoc.fitness.calibration.dvfs import Calibrated
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.io.canonical_json import canonical_bytes
 
 
 @dataclass(frozen=True)
@@ -67,13 +78,6 @@ def calibrate(
     as_json: opt.AsJson = False,
 ) -> None:
     """Fit time and power over clocks to measurements at a few."""
-    from paretosoc.common.files import replace_file
-    from paretosoc.dse.cli.measure.imported_profile import source_text
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.dse.tools.calibration import Forms, calibrate_table, cross_validate
-    from paretosoc.platforms.io.platform_file import load_platform
-    from paretosoc.results.io.canonical_json import canonical_bytes
-
     if output is not None:
         check_output_file(output, option="--output", overwrite=force)
     calibration = calibrate_table(
@@ -117,10 +121,6 @@ def _document(calibration: Calibration, errors: Sequence[FormError]) -> dict[str
 
 
 def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-
     console = Console()
     title = "Parameters with one standard error; residuals of the measurements used"
     table = plain_table("of", "parameter", ">value", ">error", title=title)

@@ -5,14 +5,29 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from paretosoc.common.files import replace_file
+from paretosoc.common.tables import csv_text, plain_table
+from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from paretosoc.fitness.calibration.co_runs import CoRun, CoRunFit
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
+from paretosoc.dse.tools.host.measure.co_running import run_co_runs
+from paretosoc.fitness.calibration.co_runs import (
+    COLUMNS,
+    FEWEST_NETWORKS,
+    CoRun,
+    CoRunFit,
+    fit_co_runs,
+    plan,
+    read_co_runs,
+)
+from paretosoc.fitness.costs.network_costs import choose_units
+from paretosoc.platforms.io.platform_file import load_platform
 
 
 def co_runs(
@@ -48,19 +63,6 @@ def co_runs(
     force: opt.Force = False,
 ) -> None:
     """Measure networks beside each other, and fit one to three parameters to them."""
-    from paretosoc.dse.cli.measure.imported_profile import unit_names
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
-    from paretosoc.dse.tools.host.measure.co_running import run_co_runs
-    from paretosoc.fitness.calibration.co_runs import (
-        FEWEST_NETWORKS,
-        fit_co_runs,
-        plan,
-        read_co_runs,
-    )
-    from paretosoc.fitness.costs.network_costs import choose_units
-    from paretosoc.platforms.io.platform_file import load_platform
-
     tables = [Path(text) for text in subjects if text.endswith(".csv")]
     if tables:
         if len(tables) < len(subjects):
@@ -94,20 +96,11 @@ def co_runs(
 
 
 def _write(output: Path, rows: Sequence[tuple[CoRun, str]]) -> None:
-    from paretosoc.common.files import replace_file
-    from paretosoc.common.tables import csv_text
-    from paretosoc.fitness.calibration.co_runs import COLUMNS
-
     cells = ((run.network, run.unit, run.beside, run.beside_unit, ms) for run, ms in rows)
     replace_file(output, csv_text(COLUMNS, cells).encode())
 
 
 def _report(fit: CoRunFit) -> None:
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-
-    console = Console(highlight=False)
     table = plain_table("law", "parameters", ">held out: median", ">worst")
     for k, law in enumerate(fit.laws):
         table.add_row(
@@ -116,14 +109,14 @@ def _report(fit: CoRunFit) -> None:
             f"{law.median_error:.1%}",
             f"{law.worst_error:.1%}",
         )
-    console.print(table)
-    console.print(
+    show(table)
+    show(
         f"{fit.samples} times of {fit.pairs} pairs, each predicted from the others; * the fewest "
         "parameters that these times support"
     )
     if fit.beside_memory:
         run, most = max(fit.beside_memory.items(), key=lambda item: item[1])
-        console.print(
+        show(
             f"beside a reader of memory: {min(fit.beside_memory.values()):.2f} to {most:.2f} times "
             f"the time alone ({run.network} on {run.unit})"
         )

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+from paretosoc.common.files import replace_file
+from paretosoc.common.tables import plain_table
+from paretosoc.common.unfinished import temporary_folder
+from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Quantity
-
-if TYPE_CHECKING:
-    from paretosoc.fitness.calibration.pccs_document import UsedFit
-    from paretosoc.fitness.calibration.pccs_fit import ContentionFit
-    from paretosoc.fitness.calibration.pccs_sweep import Sweep
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.fitness.calibration.pccs_document import (
+    UsedFit,
+    contention_entry,
+    platform_document,
+    used_fit,
+)
+from paretosoc.fitness.calibration.pccs_fit import PARAMETERS, ContentionFit, fit_contention
+from paretosoc.fitness.calibration.pccs_sweep import Sweep, read_sweep
+from paretosoc.fitness.costs.network_costs import choose_units
+from paretosoc.platforms.io.platform_file import load_platform
 
 
 def contention(
@@ -45,14 +57,6 @@ def contention(
     force: opt.Force = False,
 ) -> None:
     """Fit the slowdown by other units' memory traffic to measured co-runs."""
-    from paretosoc.dse.cli.measure.imported_profile import unit_names
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.fitness.calibration.pccs_document import contention_entry, used_fit
-    from paretosoc.fitness.calibration.pccs_fit import fit_contention
-    from paretosoc.fitness.calibration.pccs_sweep import read_sweep
-    from paretosoc.fitness.costs.network_costs import choose_units
-    from paretosoc.platforms.io.platform_file import load_platform
-
     if (platform is None) != (output is None):
         raise WorkloadError("--platform and --output are required together")
     if output is not None:
@@ -77,9 +81,6 @@ def contention(
 def _write_platform(
     output: Path, platform: str, title: str, units: tuple[str, ...], entry: dict[str, Any]
 ) -> None:
-    from paretosoc.common.files import replace_file
-    from paretosoc.fitness.calibration.pccs_document import platform_document
-
     base = str(Path(platform).resolve()) if Path(platform).is_file() else platform
     text = json.dumps(platform_document(base, title, units, entry), indent=2) + "\n"
     _check(text, output)
@@ -87,8 +88,6 @@ def _write_platform(
 
 
 def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
-    from paretosoc.fitness.calibration.pccs_fit import PARAMETERS
-
     result = {}
     for text in texts:
         name, equals, value = text.partition("=")
@@ -102,22 +101,15 @@ def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
 
 
 def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
-    import sys
-
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-
     for text in sweep.flagged:
         print(f"dse: {text}", file=sys.stderr)
     table = plain_table("parameter", ">value", ">error")
     for name, item in fit.parameters.items():
         error = "given" if item.is_given else f"{item.error:.2g}"
         table.add_row(name, f"{float(used.parameters[name]):g}", error)
-    console = Console(highlight=False)
-    console.print(table)
+    show(table)
     worst = used.worst_sample
-    console.print(
+    show(
         f"{fit.samples} co-runs; slowdown off by {used.median_error:.2%} in the median, "
         f"{used.mean_error:.2%} in the mean, {used.largest_error:.2%} at most "
         f"(own {sweep.own[worst]:g}, external {sweep.external[worst]:g} GB/s: measured "
@@ -127,9 +119,6 @@ def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
 
 def _check(text: str, output: Path) -> None:
     """Check that the file made loads, before it takes its place."""
-    from paretosoc.common.unfinished import temporary_folder
-    from paretosoc.platforms.io.platform_file import load_platform
-
     with temporary_folder() as folder:
         trial = folder / output.name
         trial.write_text(text, "utf-8")

@@ -5,18 +5,32 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from rich.table import Table
+
+from paretosoc.common.files import replace_file
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, FidelitySummary
-
+from paretosoc.dse.tools.host.machine.sub_models import parse_programs
+from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
+from paretosoc.dse.tools.host.measure.fidelity_figures import (
+    Fidelity,
+    FidelitySummary,
+    draw_fidelity,
+    fidelity_document,
+    summary_of,
+)
+from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
+from paretosoc.dse.tools.host.measure.running import host_machine
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
 MAX_LOST = 0.05
 """With more, measurements are of the other processes."""
@@ -42,16 +56,6 @@ def fidelity(
     as_json: opt.AsJson = False,
 ) -> None:
     """Run design points on this machine and compare with predictions (needs the extra 'host')."""
-    from paretosoc.common.files import replace_file
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.dse.tools.deploy.searched_inputs import parse_models
-    from paretosoc.dse.tools.host.machine.sub_models import parse_programs
-    from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
-    from paretosoc.dse.tools.host.measure.fidelity_figures import draw_fidelity, fidelity_document
-    from paretosoc.dse.tools.host.measure.running import host_machine
-    from paretosoc.results.export.result_folder import read_costs, read_results
-    from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
-
     if output is not None:
         check_output_file(
             output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS)
@@ -80,13 +84,7 @@ def fidelity(
 
 
 def _print(found: Fidelity) -> None:
-    from rich.console import Console
-
-    from paretosoc.dse.tools.host.measure.fidelity_figures import summary_of
-    from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
-
-    console = Console(highlight=False)
-    console.print(_points_table(found))
+    show(_points_table(found))
     lost = sum(point.lost_share for point in found.points) / len(found.points)
     if lost > MAX_LOST:
         print(
@@ -94,19 +92,19 @@ def _print(found: Fidelity) -> None:
             "the model's alone; measure on a quiet machine",
             file=sys.stderr,
         )
-    console.print("pred.: predicted; no cont.: with contention switched off; meas.: measured\n")
+    show("pred.: predicted; no cont.: with contention switched off; meas.: measured\n")
     summary = summary_of(found)
-    console.print(_summary_table(summary))
+    show(_summary_table(summary))
     name = "the certified fastest" if found.is_certified else "the fastest member"
     if summary.best_rank == 1:
-        console.print(f"{name} was measured fastest of {len(found.points)}")
+        show(f"{name} was measured fastest of {len(found.points)}")
     else:
-        console.print(
+        show(
             f"{name} was measured {summary.best_behind:.1%} behind the fastest of "
             f"{len(found.points)} (rank {summary.best_rank}); spread {summary.noise:.1%}"
         )
     memory = range_of(found.together_gbps)
-    console.print(f"memory: {memory} GB/s all units at once, before, between and after the passes")
+    show(f"memory: {memory} GB/s all units at once, before, between and after the passes")
     if changes(found.together_gbps):
         print(
             f"dse: all units at once read {memory} GB/s: others use the memory too, so "
@@ -116,8 +114,6 @@ def _print(found: Fidelity) -> None:
 
 
 def _points_table(found: Fidelity) -> Table:
-    from paretosoc.common.tables import plain_table
-
     times = (">pred.\nms", ">no\ncont.", ">meas.\nms")
     rates = (">pred.\n1/s", ">no\ncont.", ">meas.\n1/s")
     result = plain_table("design\npoint", *times, ">spread", *rates, ">lost", no_wrap=True)
@@ -138,8 +134,6 @@ def _points_table(found: Fidelity) -> Table:
 
 
 def _summary_table(summary: FidelitySummary) -> Table:
-    from paretosoc.common.tables import plain_table
-
     result = plain_table("error of", ">median", ">largest", ">rank correlation", no_wrap=True)
     for name, entry in (
         ("makespan", summary.makespan),

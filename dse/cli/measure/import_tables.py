@@ -8,7 +8,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
 from rich.table import Table
 
 from paretosoc.common.tables import plain_table
@@ -23,6 +22,7 @@ from paretosoc.dse.cli.measure.imported_profile import (
 )
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.profilers.demand_import import import_demand, import_tegrastats
@@ -116,9 +116,8 @@ def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_jso
         print(json.dumps(document, indent=2))
         return
 
-    console = Console(highlight=False)
-    console.print(f"{samples} samples")
-    console.print(_table(found))
+    show(f"{samples} samples")
+    show(_table(found))
 
 
 def _table(found: list[Quantity]) -> Table:

@@ -8,23 +8,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Clocks
+from paretosoc.dse.problem.domains import ladder_point
 from paretosoc.dse.workload.options import FIELDS, grouping
+from paretosoc.fitness.cost_model.support import layer_support
+from paretosoc.fitness.cost_model.tables import CostOrigin
+from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
+from paretosoc.fitness.costs.taught import compared
+from paretosoc.fitness.profiles.profile_document import (
+    Document,
+    Import,
+    Subject,
+    comparison_document,
+    document_bytes,
+    merged,
+)
+from paretosoc.fitness.profiles.profile_file import Profile, load_profile, read_profile
 from paretosoc.platforms.errors import PlatformError
-
-if TYPE_CHECKING:
-    from paretosoc.fitness.profiles.profile_document import Import
-    from paretosoc.fitness.profiles.profile_file import Profile
-    from paretosoc.platforms.measurement import Comparison
-    from paretosoc.platforms.platform import Platform, Unit
-
+from paretosoc.platforms.io.exact_json import parse_exact
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.measurement import Comparison
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 
 NetworkName = Annotated[str, Option("--network", "-n", help="Network: a name or an .onnx file.")]
 At = Annotated[
@@ -83,13 +97,6 @@ def begin_import(
     Raises:
         GraphError, PlatformError, WorkloadError: if something does not exist or is missing.
     """
-    from paretosoc.fitness.cost_model.support import layer_support
-    from paretosoc.fitness.costs.network_costs import choose_precision, choose_units
-    from paretosoc.fitness.profiles.profile_document import Import, Subject
-    from paretosoc.platforms.io.platform_file import load_platform
-    from paretosoc.sdf.catalogue.catalogue import load_network
-    from paretosoc.sdf.grouping.grouping import group_network
-
     chip = load_platform(platform)
     chosen = choose_units(chip, units)
     form = choose_precision(chip, options.precision)
@@ -132,8 +139,6 @@ def parse_providers(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _clocks(platform: Platform, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    from paretosoc.dse.problem.domains import ladder_point
-
     ladders = {
         domain.name: [point.frequency_khz for point in domain.operating_points]
         for domain in platform.domains
@@ -174,16 +179,6 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
         PlatformError: if the profile contradicts the file that it is to be merged with.
         WorkloadError: if the output exists and neither --merge nor --force is given.
     """
-    from paretosoc.common.files import read_file, replace_file
-    from paretosoc.fitness.profiles.profile_document import (
-        Document,
-        comparison_document,
-        document_bytes,
-        merged,
-    )
-    from paretosoc.fitness.profiles.profile_file import load_profile, read_profile
-    from paretosoc.platforms.io.exact_json import parse_exact
-
     platform = imports[0].platform
     document = reduce(merged, (item.document for item in imports))
     output = options.output
@@ -221,10 +216,6 @@ def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Compariso
     """Return, per unit, the number of groups of the network's own grouping that the profile gives a
     time, and their sum at the clocks of the measurement. Return these sums beside their
     estimates."""
-    from paretosoc.fitness.cost_model.tables import CostOrigin
-    from paretosoc.fitness.costs.network_costs import network_costs
-    from paretosoc.fitness.costs.taught import compared
-
     subject = made.subject
     # The platform's own measurements must not pass for the user's.
     chip = replace(made.platform, profiles=(), measurements=())

@@ -6,17 +6,27 @@ import itertools
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
+
+from rich.console import Console
 
 import paretosoc as dse
-from paretosoc.dse.api.measuring import MOST_MINUTES
+from paretosoc.common.tables import plain_table
+from paretosoc.dse.api.measuring import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.measuring.planning import Planned
-    from paretosoc.results.front.confidence import ChoiceConfidence
+from paretosoc.dse.cli.shared.terminal import print_wrapped, show
+from paretosoc.dse.tools.deploy.searched_inputs import parse_models
+from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
+from paretosoc.dse.tools.measuring.planning import Planned
+from paretosoc.dse.tools.measuring.taking import compared_with
+from paretosoc.results.deploy.deployment import require_origins
+from paretosoc.results.errors import ResultError
+from paretosoc.results.front.choices import choose
+from paretosoc.results.front.confidence import STOP_BEST, STOP_LOSS, ChoiceConfidence
+from paretosoc.results.front.named_members import member_title
+from paretosoc.results.io.canonical_json import finite_or_none
 
 
 def next(
@@ -45,14 +55,6 @@ def next(
 
     Writes a folder with a script, measure.py, that runs the measurements there.
     """
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-    from paretosoc.dse.cli.shared.terminal import print_wrapped
-    from paretosoc.dse.tools.deploy.searched_inputs import parse_models
-    from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
-    from paretosoc.results.errors import ResultError
-
     target = folder.with_name(f"{folder.name}-plan") if output is None else output
     refused: ResultError | None = None
     try:
@@ -87,8 +89,7 @@ def next(
     for entry in plan.experiments:
         losses = [f"{100 * entry.losses[goal]:.1f} %" for goal in plan.now]
         table.add_row(entry.experiment.words, f"{entry.minutes:g}", _decides(entry), *losses)
-    console = Console(highlight=False)
-    console.print(table)
+    show(table)
     print_wrapped(
         [
             f"{plan.minutes:g} minutes in all: on the board, as root, 'python3 measure.py' in "
@@ -104,10 +105,6 @@ def next(
 def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> Iterable[str]:
     """Yield which member is to be taken for each goal, which choice of the tables stands for it,
     and whether that is sure enough."""
-    from paretosoc.results.front.choices import choose
-    from paretosoc.results.front.confidence import STOP_BEST, STOP_LOSS
-    from paretosoc.results.front.named_members import member_title
-
     choice_of = {
         member: choice.member
         for choice in choose(front.numeric).entries
@@ -161,8 +158,6 @@ def _document(plan: dse.MeasurementPlan) -> dict[str, Any]:
 
 def decisions_document(taken: Mapping[str, ChoiceConfidence]) -> dict[str, Any]:
     """Return the decisions as plain data."""
-    from paretosoc.results.io.canonical_json import finite_or_none
-
     return {
         goal: {
             "member": entry.member,
@@ -189,14 +184,6 @@ def take(
 
     The measurements are added to costs.json. Members and proofs stay: they are of the costs before.
     """
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-    from paretosoc.dse.api.measuring import decisions
-    from paretosoc.dse.cli.shared.terminal import print_wrapped
-    from paretosoc.dse.tools.measuring.taking import compared_with
-    from paretosoc.results.deploy.deployment import require_origins
-
     before = dse.load(folder)
     front = before.update(results)
     taken = decisions(front, goal=goal, draws=draws, seed=seed)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Options, parse_options
 
@@ -82,8 +83,6 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def _print(made: HostProfile) -> None:
-    from rich.console import Console
-
     from paretosoc.common.tables import plain_table
     from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 
@@ -101,22 +100,21 @@ def _print(made: HostProfile) -> None:
                     f"{made.demand_gbps[u][g]:.1f}",
                 ]
             table.add_row(network.name, name, *cells)
-    console = Console(highlight=False)
-    console.print(table)
+    show(table)
     handovers = sorted(item.median_ns / 1000 for item in measured.handovers.values())
     if handovers:
-        console.print(
+        show(
             f"hand-overs: {handovers[0]:.0f} to {handovers[-1]:.0f} us, "
             f"median {handovers[len(handovers) // 2]:.0f}"
         )
     alone = ", ".join(f"{gbps:.1f}" for gbps in measured.stream_gbps)
     together = range_of(measured.together_gbps)
-    console.print(f"memory: units read {alone} GB/s alone, {together} GB/s all at once")
+    show(f"memory: units read {alone} GB/s alone, {together} GB/s all at once")
     slowest = max((run.slowdown for run in measured.co_runs), default=1.0)
-    console.print(f"co-runs: {len(measured.co_runs)}, slowed by at most {slowest:.2f}")
+    show(f"co-runs: {len(measured.co_runs)}, slowed by at most {slowest:.2f}")
     if measured.calibration is not None and not measured.calibration.tells:
-        console.print("demands: the probe lost too little beside readers; bytes over time instead")
-    console.print(f"cores taken by others: {measured.lost_share:.1%} of the time")
+        show("demands: the probe lost too little beside readers; bytes over time instead")
+    show(f"cores taken by others: {measured.lost_share:.1%} of the time")
     if changes(measured.together_gbps):
         print(
             f"dse: all units at once read {together} GB/s: others use the "

@@ -7,23 +7,36 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from rich.table import Table
+
+from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
+from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
 from paretosoc.dse.tools.host.machine.machine import HostMachine
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from paretosoc.dse.tools.host.measure.running import Predicted, Ran
-    from paretosoc.results.front.front import Front
-    from paretosoc.results.io.canonical_json import Json
-    from paretosoc.results.problem.problem import DesignPoint, Problem
-
+from paretosoc.dse.tools.host.machine.sub_models import parse_programs
+from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
+from paretosoc.dse.tools.host.measure.running import (
+    DesignRuns,
+    Predicted,
+    Ran,
+    host_machine,
+    predict,
+    run_releases,
+)
+from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.front.front import Front
+from paretosoc.results.front.named_members import choose_member, member_title
+from paretosoc.results.io.canonical_json import Json
+from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Opened = AbstractContextManager[HostMachine]
 DispatchRule = Annotated[
@@ -76,13 +89,6 @@ def run(
 
     Exit status 1, with --seconds: a group of a frame was lost or ran twice.
     """
-    from paretosoc.dse.tools.deploy.searched_inputs import parse_models
-    from paretosoc.dse.tools.host.machine.sub_models import parse_programs
-    from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
-    from paretosoc.dse.tools.host.measure.running import DesignRuns, host_machine, predict
-    from paretosoc.results.export.result_folder import read_costs, read_results
-    from paretosoc.results.front.named_members import choose_member, member_title
-
     if swap and seconds is None:
         raise WorkloadError("--swap: needs --seconds")
     front = read_results(folder)
@@ -129,12 +135,6 @@ def run(
 def _releases(
     machine: Opened, front: Front, index: int, periods: int, dispatch: Dispatch, as_json: bool
 ) -> int:
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-    from paretosoc.dse.tools.host.measure.running import run_releases
-    from paretosoc.results.front.named_members import member_title
-
     problem, design = front.problem, front.members[index].design
     with machine as here:
         predicted, ran = run_releases(here, problem, design, periods, dispatch=dispatch)
@@ -154,9 +154,8 @@ def _releases(
         }
         print(json.dumps(document, indent=2))
         return 0
-    console = Console(highlight=False)
-    console.print(member_title(front, index))
-    console.print(_group_table(problem, design, predicted.group_ms, ran.group_ms))
+    show(member_title(front, index))
+    show(_group_table(problem, design, predicted.group_ms, ran.group_ms))
     totals = plain_table("", ">predicted", ">measured", ">off by")
     for n, network in enumerate(problem.networks):
         one, other = predicted.responses[n], ran.responses[n]
@@ -165,9 +164,9 @@ def _releases(
         )
         totals.add_row("95th percentile", *_cells(one.percentile_95_ms, other.percentile_95_ms))
         totals.add_row("misses a period", f"{one.misses:.2f}", f"{other.misses:.2f}", "")
-    console.print(totals)
+    show(totals)
     period_ms = (problem.execution.period_ps or 0) / PS_PER_MS
-    console.print(
+    show(
         f"{ran.periods} periods of {period_ms:.6g} ms; medians of groups; cores taken by others: "
         f"{ran.lost_share:.1%} of the time"
     )
@@ -177,10 +176,6 @@ def _releases(
 def _stream(
     machine: Opened, front: Front, index: int, seconds: float, swap: bool, as_json: bool
 ) -> int:
-    from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
-    from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream_for
-    from paretosoc.results.front.named_members import member_title
-
     problem = front.problem
     fixed = schedule_of(problem, front.members[index].design, 0)
     networks = list(range(len(problem.networks)))
@@ -255,8 +250,6 @@ def _cells(predicted: float, measured: float) -> tuple[str, str, str]:
 def _group_table(
     problem: Problem, design: DesignPoint, predicted: Sequence[float], measured: Sequence[float]
 ) -> Table:
-    from paretosoc.common.tables import plain_table
-
     figures = (">predicted\nms", ">measured\nms", ">off by")
     groups = plain_table("network", "group", "unit", *figures)
     for network in problem.networks:
@@ -269,14 +262,9 @@ def _group_table(
 def _print(
     problem: Problem, design: DesignPoint, title: str, predicted: Predicted, ran: Ran
 ) -> None:
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-
-    console = Console(highlight=False)
-    console.print(title)
+    show(title)
     measured = [ns / 1e6 for ns in ran.group_ns]
-    console.print(_group_table(problem, design, predicted.group_ms, measured))
+    show(_group_table(problem, design, predicted.group_ms, measured))
     totals = plain_table("", ">predicted", ">measured", ">off by")
     totals.add_row("makespan, ms", *_cells(predicted.makespan_ms, ran.makespan.median_ns / 1e6))
     for n, network in enumerate(problem.networks):
@@ -285,8 +273,8 @@ def _print(
             *_cells(predicted.latency_ms[n], ran.latency_ns[n] / 1e6),
         )
     totals.add_row("frames per second", *_cells(predicted.frames_per_s, 1e9 / ran.period.median_ns))
-    console.print(totals)
-    console.print(
+    show(totals)
+    show(
         f"medians of {ran.makespan.samples} of {ran.frames} frames (middle half "
         f"{ran.makespan.spread:.1%}); cores taken by others: {ran.lost_share:.1%} of the time"
     )

@@ -5,16 +5,29 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+
+from paretosoc.common.files import replace_file
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.progress import ProgressLine
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.sensitivity.measure import Metric
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.sensitivity.measure import LayerLoss, LossMeter
-
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.sensitivity.measure import (
+    PPM,
+    LayerLoss,
+    LossMeter,
+    Metric,
+    layer_losses,
+    losses_csv,
+)
+from paretosoc.dse.tools.sensitivity.rewrite import FORMATS, trained_model
+from paretosoc.dse.tools.sensitivity.samples import parse_scaling, random_samples, read_samples
 
 _RANDOM = "random"
 _SHOWN = 10
@@ -60,15 +73,6 @@ def sensitivity(
     force: opt.Force = False,
 ) -> None:
     """Measure each layer's loss in another number format (needs the extra 'host')."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
-
-    from paretosoc.common.files import replace_file
-    from paretosoc.dse.cli.shared.progress import ProgressLine
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.dse.tools.sensitivity.measure import LossMeter, layer_losses, losses_csv
-    from paretosoc.dse.tools.sensitivity.rewrite import trained_model
-    from paretosoc.dse.tools.sensitivity.samples import parse_scaling, random_samples, read_samples
-
     check_output_file(output, option="--output", overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)
     scaling = parse_scaling(image_mean, image_std)
@@ -105,8 +109,6 @@ def sensitivity(
 
 
 def _formats(text: str) -> tuple[str, ...]:
-    from paretosoc.dse.tools.sensitivity.rewrite import FORMATS
-
     names = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     for name in names:
         if name not in FORMATS:
@@ -115,25 +117,18 @@ def _formats(text: str) -> tuple[str, ...]:
 
 
 def _print(rows: Sequence[LayerLoss], meter: LossMeter, samples: int) -> None:
-    from rich.console import Console
-    from rich.markup import escape
-
-    from paretosoc.common.tables import plain_table
-    from paretosoc.dse.tools.sensitivity.measure import PPM
-
-    console = Console(highlight=False)
     table = plain_table("layer", "format", ">loss %")
     order = sorted(rows, key=lambda row: -row.loss_ppm)
     for row in order[:_SHOWN]:
         table.add_row(escape(row.layer), row.number_format, f"{100 * row.loss_ppm / PPM:.4f}")
-    console.print(table)
+    show(table)
     what = {
         Metric.TOP1: "share of positions with another class",
         Metric.NOISE: "noise over signal",
     }[meter.measure.metric]
     for number_format in dict.fromkeys(row.number_format for row in rows):
         total = sum(row.loss_ppm for row in rows if row.number_format == number_format)
-        console.print(
+        show(
             f"{number_format}: all layers add up to {100 * total / PPM:.4g} % ({what}, "
             f"{samples} samples, outputs {', '.join(meter.measure.outputs)})"
         )

@@ -5,16 +5,23 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import paretosoc as dse
+from paretosoc.common.files import replace_file
+from paretosoc.common.tables import plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.measuring.plan_and_trace import LaidBeside
+from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
+from paretosoc.dse.tools.measuring.plan_and_trace import LaidBeside, both_as_trace, lay_beside
+from paretosoc.fitness.profiles.profilers.trace_ranges import read_trace
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.front.named_members import choose_member
+from paretosoc.results.text.schedule import SCHEDULE_ROWS
 
 
 def trace(
@@ -37,18 +44,6 @@ def trace(
 
     Ranges (NVTX) are found by names of engines (vgg19.0.gpu), groups (vgg19 0-5) or layers.
     """
-    from rich.console import Console
-
-    from paretosoc.common.files import replace_file
-    from paretosoc.common.tables import plain_table
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
-    from paretosoc.dse.tools.measuring.plan_and_trace import both_as_trace, lay_beside
-    from paretosoc.fitness.profiles.profilers.trace_ranges import read_trace
-    from paretosoc.results.deploy.deployment import Deployment
-    from paretosoc.results.front.named_members import choose_member
-    from paretosoc.results.text.schedule import SCHEDULE_ROWS
-
     if output is not None:
         check_output_file(output, option="--output", overwrite=force, suffixes=(".json",))
     front = dse.load(folder)
@@ -75,8 +70,7 @@ def trace(
             cells[1], cells[3] = (f"{ps / PS_PER_MS:.4f}" for ps in spans)
             cells[4] = f"{100 * (spans[1] - spans[0]) / (end - start):.0f} %"
         table.add_row(name, row.groups, row.unit, *cells)
-    console = Console(highlight=False)
-    console.print(table)
+    show(table)
     if len(found.rows) > SCHEDULE_ROWS:
         print(f"{pluralize(len(found.rows) - SCHEDULE_ROWS, 'more row')}: --json")
     missing = sum(not row.measured_ps for row in found.rows)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from paretosoc.dse.cli.search.explore import EffortOptions, Engine, OutputOptions
+from paretosoc.dse.cli.search.explore import EffortOptions, Engine, OutputOptions, run_exploration
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import PapersGiven
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.papers.estimator.predictor import PredictorName
 from paretosoc.dse.papers.managers.mapformer.value import Mode
+from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
+from paretosoc.results.problem.runtimes import Runtime
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,6 @@ def explore(
 
     Without a --runtime units take groups, as in the papers, and --max-transitions is any.
     """
-    from paretosoc.dse.cli.search.explore import run_exploration
-    from paretosoc.dse.engines.optimizers import optimizer_named
-    from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
-    from paretosoc.results.problem.runtimes import Runtime
-
     given["runtime"] = given["runtime"] or Runtime.NONE
     given["max_transitions"] = given["max_transitions"] or ANY
     optimizer = optimizer_named(engine)

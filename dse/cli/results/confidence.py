@@ -10,6 +10,9 @@ import paretosoc as dse
 from paretosoc.dse.cli.results.show import Resolution
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.results.io.canonical_json import finite_or_none
+from paretosoc.results.text.confidence import confidence_views, describe_costs
 
 Goal = Annotated[
     str | None,
@@ -44,11 +47,6 @@ def confidence(
     figures, how often it keeps the limits and is best for a goal, how much worse than the best it
     is in the mean, and what cannot be told apart.
     """
-    from rich.console import Console
-
-    from paretosoc.results.io.canonical_json import finite_or_none
-    from paretosoc.results.text.confidence import confidence_views, describe_costs
-
     front = dse.load(folder)
     found = front.confidence(
         goal,
@@ -64,8 +62,6 @@ def confidence(
                 choice["intervals"][name] = [finite_or_none(value) for value in interval]
         print(json.dumps(document, indent=2))
         return
-    console = Console(highlight=False)
     if error is None:
-        console.print(*describe_costs(front.numeric, front.costs))
-    for view in confidence_views(front.numeric, found):
-        console.print(view)
+        show(" ".join(describe_costs(front.numeric, front.costs)))
+    show(*confidence_views(front.numeric, found))

@@ -6,9 +6,14 @@ import json
 from enum import Enum
 from typing import Annotated
 
+from rich.console import Console
+
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.inputs.kinds import Clocks
+from paretosoc.dse.problem.domains import clocks_at
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.text.costs import cost_rows, cost_tables
 
 
 class Figure(Enum):
@@ -29,12 +34,6 @@ def costs(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show the cost of every group on every unit, and its origin."""
-    from rich.console import Console
-
-    from paretosoc.dse.problem.domains import clocks_at
-    from paretosoc.results.export.result_folder import read_costs, read_results
-    from paretosoc.results.text.costs import cost_rows, cost_tables
-
     problem = read_results(folder).problem
     origins = read_costs(folder, problem)
     points = clocks_at(problem, Clocks().parse(at or (), "--at"))

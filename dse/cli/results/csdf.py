@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+from rich.console import Console
+
+from paretosoc.common.files import replace_file
+from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.analysis.csdf import MappedDataflow
+from paretosoc.dse.inputs.output import check_output_file
+from paretosoc.dse.tools.analysis.csdf import MappedDataflow, mapped_dataflow
+from paretosoc.results.export.result_folder import read_costs, read_results
+from paretosoc.results.front.named_members import choose_member
+from paretosoc.sdf.formats.graph_json import format_graph_json
+from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 
 
 def csdf(
@@ -28,14 +35,6 @@ def csdf(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a member as a dataflow graph with one actor per unit: phases, buffers, throughput."""
-    from paretosoc.common.files import replace_file
-    from paretosoc.dse.inputs.output import check_output_file
-    from paretosoc.dse.tools.analysis.csdf import mapped_dataflow
-    from paretosoc.results.export.result_folder import read_costs, read_results
-    from paretosoc.results.front.named_members import choose_member
-    from paretosoc.sdf.formats.graph_json import format_graph_json
-    from paretosoc.sdf.formats.sdf3_writer import format_sdf3
-
     if output is not None:
         check_output_file(output, option="--output", overwrite=force, suffixes=(".json", ".xml"))
     front = read_results(folder)
@@ -67,10 +66,6 @@ def _figures(result: MappedDataflow) -> dict[str, float | int]:
 
 
 def _print(result: MappedDataflow, index: int) -> None:
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-
     console = Console()
     graph = result.pipelined
     headings = ("actor", ">phases", ">load ms", "reads from", ">buffers in kB")

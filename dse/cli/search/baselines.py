@@ -10,6 +10,7 @@ from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Scenario
 from paretosoc.results.problem.objectives import ObjectiveKind
@@ -165,41 +166,38 @@ def _document(result: Comparison) -> dict[str, object]:
 
 
 def _print(result: Comparison, where: str, *, coarse: bool) -> None:
-    from rich.console import Console
-
     from paretosoc.dse.baselines.evaluate_all import compared_objective
     from paretosoc.dse.certificate.summary import describe_claim
     from paretosoc.results.text.space_description import describe_space
 
     problem = result.problem
-    console = Console(highlight=False)
     repeats = [f"{n.name} x {n.repeats}" if n.repeats > 1 else n.name for n in problem.networks]
     compared = problem.objectives[compared_objective(problem)].label(problem)
-    console.print(f"{', '.join(repeats)} on {where}")
-    console.print(f"Space of this table: {describe_space(problem)}")
-    console.print(_table(result))
+    show(f"{', '.join(repeats)} on {where}")
+    show(f"Space of this table: {describe_space(problem)}")
+    show(_table(result))
     best = next((entry.label for entry, is_best in _rows(result) if is_best), None)
     against = "the optimum: no baseline keeps all constraints"
     if best is not None:
         against = f"{best}, the best baseline (bold)"
-    console.print(
+    show(
         f"gain: by how much the {compared} is better than that of {against}. Eq. 10 "
         "(HaX-CoNN): the sum of 1 / latency over the networks; larger is better."
     )
     if coarse:
-        console.print(
+        show(
             f"Cut into about {DEFAULT_GROUPS} groups per network, so that the optimum can be "
             "proved; 'dse explore' cuts finer unless --groups is given, and may find better."
         )
     for entry in result.methods:
         if entry.breaks:
-            console.print(f"{entry.label} breaks: {', '.join(entry.breaks)}")
+            show(f"{entry.label} breaks: {', '.join(entry.breaks)}")
     for label in result.left_out:
-        console.print(f"{label} does not apply to this workload")
+        show(f"{label} does not apply to this workload")
     if result.claim is None:
-        console.print("The optimum is the best that was found: nothing is proved of it")
+        show("The optimum is the best that was found: nothing is proved of it")
     else:
-        console.print(describe_claim(problem, result.claim, result.optimum.member.objectives))
+        show(describe_claim(problem, result.claim, result.optimum.member.objectives))
 
 
 def _table(result: Comparison) -> Table:

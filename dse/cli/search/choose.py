@@ -9,12 +9,17 @@ from pathlib import Path
 from typing import Annotated
 
 import paretosoc as dse
-from paretosoc.dse.api.choose import OPTIONS
+from paretosoc.dse.api.choose import OPTIONS, PAGE
+from paretosoc.dse.cli.campaign.campaign import campaign_line
 from paretosoc.dse.cli.search.explore import Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
+from paretosoc.dse.tools.choose.table import choice_views
+from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import FIELDS, Options, parse_options
 
 
@@ -65,14 +70,6 @@ def choose(
     drawn from their errors, and joins the fronts of combinations. Writes a table, and a page with a
     picture. Exit status 1 if no board serves the workload.
     """
-    from rich.console import Console
-
-    from paretosoc.dse.api.choose import PAGE
-    from paretosoc.dse.cli.campaign.campaign import campaign_line
-    from paretosoc.dse.tools.choose.boards import Standing
-    from paretosoc.dse.tools.choose.table import choice_views
-    from paretosoc.dse.workload.fields import split
-
     options = {
         name: FIELDS[name].kind.given(value)
         for name, value in vars(parse_options(given)).items()
@@ -104,8 +101,6 @@ def choose(
     if as_json:
         print(json.dumps(found.to_document(), indent=1))
     elif not quiet:
-        console = Console(highlight=False)
-        for view in choice_views(found):
-            console.print(view)
+        show(*choice_views(found))
         print(f"\nWritten to {output}: {PAGE}; dse campaign report {output} shows the fronts")
     return 0 if found.boards[0].standing is Standing.SERVES else 1

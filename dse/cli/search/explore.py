@@ -15,6 +15,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
 
@@ -246,8 +247,6 @@ def _explore_combinations(
     result: OutputOptions,
 ) -> int:
     """Explore every combination of variants, print what each has, and return the exit status."""
-    from rich.console import Console
-
     from paretosoc.dse.api.joined import explore_combinations
     from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
 
@@ -285,9 +284,7 @@ def _explore_combinations(
         spent_s=seconds_since_call(),
     )
     if not quiet:
-        console = Console(highlight=False)
-        for view in joined.summary_views():
-            console.print(view)
+        show(*joined.summary_views())
         print(f"Written to {result.output}: joined.json, front.csv, report.html and these folders")
         print(f"Next: dse show {result.output}; dse verify {result.output}")
     return 130 if interrupted else 0

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import paretosoc as dse
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
-
-if TYPE_CHECKING:
-    from paretosoc.dse.tools.analysis.limits import LimitPrice, LimitPrices
-    from paretosoc.results.problem.problem import Problem
+from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.problem.constraint_status import limit_and_value
+from paretosoc.dse.tools.analysis.limits import LimitPrice, LimitPrices
+from paretosoc.results.problem.problem import Problem
 
 LEAST = 0.001
 """Smaller gains are called that."""
@@ -55,31 +55,24 @@ def _document(problem: Problem, result: LimitPrices) -> dict[str, object]:
 
 
 def _print(problem: Problem, result: LimitPrices) -> None:
-    from rich.console import Console
-
-    from paretosoc.common.tables import plain_table
-
-    console = Console(highlight=False)
     if result.prices:
         table = plain_table("limit", "relaxed to", "best", "now", "then", "without the limit")
         for price in result.prices:
             table.add_row(*_cells(problem, price))
-        console.print(table)
+        show(table)
     if result.free:
         names = ", ".join(constraint.name for constraint in result.free)
-        console.print(f"Nothing better was found beyond the limit of: {names}")
+        show(f"Nothing better was found beyond the limit of: {names}")
     if result.not_tried:
         names = ", ".join(constraint.name for constraint in result.not_tried)
-        console.print(f"Not tried: {names}: with rates a deadline also says what is late")
+        show(f"Not tried: {names}: with rates a deadline also says what is late")
     if result.prices or result.free:
-        console.print("Found by short searches, the other limits as they are; not proved")
+        show("Found by short searches, the other limits as they are; not proved")
     elif not result.not_tried:
-        console.print("No limit was asked for that can be relaxed")
+        show("No limit was asked for that can be relaxed")
 
 
 def _cells(problem: Problem, price: LimitPrice) -> tuple[str, ...]:
-    from paretosoc.dse.problem.constraint_status import limit_and_value
-
     constraint, objective = price.constraint, problem.objectives[price.column]
     limit, relaxed = limit_and_value(constraint, price.relaxed_to)
     now = objective.shown(price.now)

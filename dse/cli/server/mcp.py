@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from paretosoc.dse.cli.shared.parameters import Argument
+from paretosoc.dse.server.mcp_server import make_server
+from paretosoc.dse.server.workspace import Workspace
 
 
 def mcp(
@@ -16,7 +18,4 @@ def mcp(
 ) -> None:
     """Serve exploring, showing, evaluating, verifying and comparing to an MCP client on stdin and
     stdout."""
-    from paretosoc.dse.server.mcp_server import make_server
-    from paretosoc.dse.server.workspace import Workspace
-
     make_server(Workspace(folder)).run()

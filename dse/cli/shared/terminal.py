@@ -1,19 +1,32 @@
-"""Wrapped lines with hanging indentation, for a terminal."""
+"""Views for a terminal, and wrapped lines with hanging indentation."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from rich.console import Console
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _BEGINNING = re.compile(r" *\S+  +| *")
+
+
+def show(*views: RenderableType) -> None:
+    """Print views, one below the other."""
+    # Imported here: the help of most commands shows nothing else.
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for view in views:
+        console.print(view)
 
 
 def print_wrapped(lines: Iterable[str]) -> None:
     """Print lines at the terminal's width. The continuation of a line is indented to its text, past
     a first word that two or more spaces set apart."""
+    from rich.console import Console
 
     width = Console().width
     for line in lines:

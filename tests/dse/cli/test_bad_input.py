@@ -111,7 +111,7 @@ def test_names_that_are_unknown(refused, arguments, part):
         (("measure", "fidelty"), "did you mean fidelity? (see 'dse measure --help')"),
         (("costs", "x"), "did you mean analyze costs?"),
         (("show", "x", "--memeber", "3"), "--memeber'; did you mean --member?"),
-        (("explore", "x", "--no-prove"), "--no-prove'; did you mean --max-nodes 0? (see"),
+        (("deploy", "x", "--no-chek"), "--no-chek'; did you mean --no-check? (see"),
         (("zzz",), "'zzz' (see 'dse --help')"),
         (("explore", "--max-jitter", "2"), "did you mean --limit max-jitter[:NETWORK]=MS? (see"),
     ],
