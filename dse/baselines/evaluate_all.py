@@ -55,17 +55,6 @@ def method_of(name: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class _Proposal:
-    """The proposal of a method in one number format."""
-
-    name: str
-    label: str
-    has_front: bool
-    blocks: Iterable[IntArray]
-    """[n, groups + domains] each."""
-
-
-@dataclass(frozen=True, eq=False)
 class _Best:
     """The best points of a method."""
 
@@ -125,13 +114,13 @@ def _best_of_all(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tup
     evaluate = make_outcomes(problem)
     constraints = constraints_of(problem)
     found = []
-    for proposal in _proposals(space, methods):
-        best = [_best(block, evaluate, proposal.has_front, problem) for block in proposal.blocks]
+    for name, label, has_front, blocks in _proposals(space, methods):
+        best = [_best(block, evaluate, has_front, problem) for block in blocks]
         if not best:
             continue
         rows = np.concatenate(best)
         if len(best) > 1:
-            rows = _best(rows, evaluate, proposal.has_front, problem)
+            rows = _best(rows, evaluate, has_front, problem)
         outcomes = evaluate(rows)
         for row, objectives, values in zip(
             rows, outcomes.objectives, outcomes.constraint_values, strict=True
@@ -141,7 +130,7 @@ def _best_of_all(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tup
                 for constraint, value in zip(constraints, values, strict=True)
                 if value > constraint.limit
             )
-            found.append(_Best(proposal.name, proposal.label, row, objectives, breaks))
+            found.append(_Best(name, label, row, objectives, breaks))
     return tuple(found)
 
 
@@ -163,20 +152,22 @@ def _best(rows: IntArray, evaluate: OutcomeFunction, has_front: bool, problem: P
     return rows[feasible[non_dominated(outcomes.objectives[feasible])]]
 
 
-def _proposals(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> Iterator[_Proposal]:
-    """Yield the proposals of all methods that apply."""
+def _proposals(
+    space: DesignSpace, methods: tuple[type[Baseline], ...]
+) -> Iterator[tuple[str, str, bool, Iterable[IntArray]]]:
+    """Yield name, label, whether it has a front, and blocks of rows [n, width] of all methods that
+    apply, in each number format."""
     views = [in_one_format(space.problem, name) for name in formats_of(space.problem)]
     spaces = [DesignSpace(view.problem) for view in views]
     for method in methods:
         if not views:
             engine = method(space)
-            yield _Proposal(method.name, engine.title(), method.has_front, _asked(engine))
+            yield method.name, engine.title(), method.has_front, _asked(engine)
         for view, own in zip(views, spaces, strict=True):
             engine = method(own)
             blocks = (rows for block in _asked(engine) if len(rows := view.rows(block)))
             name, label = f"{method.name}:{view.number_format}", engine.title()
-            label = f"{label} ({view.number_format})"
-            yield _Proposal(name, label, method.has_front, blocks)
+            yield name, f"{label} ({view.number_format})", method.has_front, blocks
 
 
 def _asked(engine: Baseline) -> Iterator[IntArray]:

@@ -108,25 +108,17 @@ class NSGA2:
     goal: Goal = Goal.WHOLE_FRONT
 
     def __post_init__(self) -> None:
-        check_arguments(
-            population=self.population,
-            neighbours=self.neighbours,
-            rebalanced=self.rebalanced,
-            surrogate_evaluations=self.surrogate_evaluations,
-        )
+        check_arguments(**self._settings)
+
+    @property
+    def _settings(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "goal"}
 
     def start(self, space: DesignSpace, seed: int) -> Engine:
         """Return the search at its first generation."""
         from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
 
-        return RestartingNsga2(
-            space,
-            seed=seed,
-            population=self.population,
-            neighbours=self.neighbours,
-            rebalanced=self.rebalanced,
-            surrogate_evaluations=self.surrogate_evaluations,
-        )
+        return RestartingNsga2(space, seed=seed, **self._settings)
 
     def as_pymoo(self) -> Algorithm:
         """Return the same search as a pymoo algorithm.

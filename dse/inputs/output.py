@@ -13,9 +13,9 @@ from paretosoc.dse.errors import WorkloadError
 
 
 def check_output_file(
-    path: Path, *, option: str, overwrite: bool, suffixes: Sequence[str] = ()
+    path: Path | None, *, option: str = "--output", overwrite: bool, suffixes: Sequence[str] = ()
 ) -> None:
-    """Accepts a path that :func:`common.files.replace_file` may write.
+    """Accepts a path that :func:`common.files.replace_file` may write, or None.
 
     Args:
         option: names the path in messages.
@@ -25,6 +25,8 @@ def check_output_file(
         WorkloadError: on another ending, a file that exists (without ``overwrite``), anything else
             that exists, or a folder in which no file can be made.
     """
+    if path is None:
+        return
     if suffixes and path.suffix not in suffixes:
         *others, last = suffixes
         endings = f"{', '.join(others)} or {last}" if others else last

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -74,15 +75,7 @@ def read_workload(data: bytes, path: str) -> Workload:
     with naming(path, WorkloadError):
         workload = workload_of_document(document, os.path.dirname(path) or os.curdir)
     digest = hashlib.sha256(data).hexdigest()
-    return Workload(
-        networks=workload.networks,
-        frames_in_flight=workload.frames_in_flight,
-        frames_per_second=workload.frames_per_second,
-        power_cap_w=workload.power_cap_w,
-        free_running=workload.free_running,
-        runtime=workload.runtime,
-        inputs=((os.path.basename(path), digest),),
-    )
+    return replace(workload, inputs=((os.path.basename(path), digest),))
 
 
 def workload_of_document(document: dict[str, Any], folder: str) -> Workload:

@@ -56,6 +56,11 @@ def trace_document(events: Sequence[Event]) -> bytes:
     return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'.encode()
 
 
+def process_name(process: int, title: str) -> Event:
+    """Return the event that names a process."""
+    return {"ph": "M", "pid": process, "tid": 0, "name": "process_name", "args": {"name": title}}
+
+
 def thread_names(process: int, names: Sequence[str]) -> list[Event]:
     """Return events that name the threads 1, 2, ... of a process, and keep them in this order."""
     return [
@@ -125,10 +130,13 @@ def _title(title: str, run: FreeRun) -> str:
 
 
 def _names(problem: Problem, process: int, title: str) -> list[Event]:
-    process_of = {"ph": "M", "pid": process, "tid": 0}
     return [
-        {**process_of, "name": "process_name", "args": {"name": title}},
-        {**process_of, "name": "process_sort_index", "args": {"sort_index": process}},
+        process_name(process, title),
+        {
+            **process_name(process, ""),
+            "name": "process_sort_index",
+            "args": {"sort_index": process},
+        },
         *thread_names(process, [unit.name for unit in problem.units]),
     ]
 

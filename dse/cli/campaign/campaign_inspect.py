@@ -135,7 +135,7 @@ def export(
     force: opt.Force = False,
 ) -> None:
     """Write the runs, or the members of their fronts, as CSV or Parquet."""
-    check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES)
+    check_output_file(output, overwrite=force, suffixes=SUFFIXES)
     with Store(folder) as store:
         records = chosen(list(store.records()), where or ())
     flat = member_rows(records) if members else run_rows(records)

@@ -48,8 +48,7 @@ def sdf(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a graph's repetition vector, throughput and buffer sizes."""
-    if output is not None:
-        check_output_file(output, option="--output", overwrite=force, suffixes=(GRAPH_SUFFIX,))
+    check_output_file(output, overwrite=force, suffixes=(GRAPH_SUFFIX,))
     graph = read_graph(file, number)
     wanted = None if throughput is None else Quantity().parse(throughput, "--throughput")
     report = analyse(graph, processor_type=processor_type, throughput=wanted)

@@ -78,8 +78,7 @@ def calibrate(
     as_json: opt.AsJson = False,
 ) -> None:
     """Fit time and power over clocks to measurements at a few."""
-    if output is not None:
-        check_output_file(output, option="--output", overwrite=force)
+    check_output_file(output, overwrite=force)
     calibration = calibrate_table(
         measurements,
         load_platform(platform),

@@ -74,7 +74,7 @@ def co_runs(
             f"--output and at least {FEWEST_NETWORKS} different networks are required, got "
             f"{', '.join(subjects)}"
         )
-    check_output_file(output, option="--output", overwrite=force)
+    check_output_file(output, overwrite=force)
     if platform != "host":
         names = unit_names(unit)
         choose_units(load_platform(platform), names)

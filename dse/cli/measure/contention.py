@@ -59,8 +59,7 @@ def contention(
     """Fit the slowdown by other units' memory traffic to measured co-runs."""
     if (platform is None) != (output is None):
         raise WorkloadError("--platform and --output are required together")
-    if output is not None:
-        check_output_file(output, option="--output", overwrite=force)
+    check_output_file(output, overwrite=force)
     units = unit_names(unit)
     if platform is not None:
         choose_units(load_platform(platform), units)

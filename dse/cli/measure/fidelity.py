@@ -56,10 +56,7 @@ def fidelity(
     as_json: opt.AsJson = False,
 ) -> None:
     """Run design points on this machine and compare with predictions (needs the extra 'host')."""
-    if output is not None:
-        check_output_file(
-            output, option="--output", overwrite=force, suffixes=tuple(PICTURE_MAKERS)
-        )
+    check_output_file(output, overwrite=force, suffixes=tuple(PICTURE_MAKERS))
     front = read_results(folder)
     origins, models = read_costs(folder, front.problem), parse_models(model)
     with host_machine(

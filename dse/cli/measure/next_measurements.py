@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
-
-from rich.console import Console
 
 import paretosoc as dse
 from paretosoc.common.tables import plain_table
@@ -223,12 +220,12 @@ def take(
                 f"{100 * (slower / row.stated_slowdown - 1):+.1f} %",
                 *("-", "-"),
             )
-    Console(highlight=False).print(table)
+    show(table)
     print_wrapped(decision_lines(front, taken))
-    path = folder.resolve()
-    plans = (path.with_name(f"{path.name}-plan-{count}") for count in itertools.count(2))
-    free = next(plan.name for plan in plans if not plan.exists())
-    more = f"'dse measure next {folder} -o {folder.with_name(free)}' plans more"
+    path, count = folder.resolve(), 2
+    while (free := path.with_name(f"{path.name}-plan-{count}")).exists():
+        count += 1
+    more = f"'dse measure next {folder} -o {folder.with_name(free.name)}' plans more"
     print_wrapped(
         [
             "Sure enough: stop." if is_sure else f"Not sure enough: {more}.",

@@ -73,7 +73,7 @@ def sensitivity(
     force: opt.Force = False,
 ) -> None:
     """Measure each layer's loss in another number format (needs the extra 'host')."""
-    check_output_file(output, option="--output", overwrite=force, suffixes=(".csv",))
+    check_output_file(output, overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)
     scaling = parse_scaling(image_mean, image_std)
     network = trained_model(source, opt.sizes_of(dim))

@@ -44,8 +44,7 @@ def trace(
 
     Ranges (NVTX) are found by names of engines (vgg19.0.gpu), groups (vgg19 0-5) or layers.
     """
-    if output is not None:
-        check_output_file(output, option="--output", overwrite=force, suffixes=(".json",))
+    check_output_file(output, overwrite=force, suffixes=(".json",))
     front = dse.load(folder)
     index = choose_member(front.numeric, member)
     chip = platform_or_searched(None, front.numeric)

@@ -35,8 +35,7 @@ def csdf(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a member as a dataflow graph with one actor per unit: phases, buffers, throughput."""
-    if output is not None:
-        check_output_file(output, option="--output", overwrite=force, suffixes=(".json", ".xml"))
+    check_output_file(output, overwrite=force, suffixes=(".json", ".xml"))
     front = read_results(folder)
     index = choose_member(front, member)
     result = mapped_dataflow(front.problem, front.members[index].design, f"member{index}")

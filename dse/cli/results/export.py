@@ -61,7 +61,7 @@ def export(
     from paretosoc.dse.inputs.output import check_output_file
     from paretosoc.results.front.named_members import FASTEST
 
-    check_output_file(output, option="--output", overwrite=force, suffixes=SUFFIXES[to])
+    check_output_file(output, overwrite=force, suffixes=SUFFIXES[to])
     if to is not Target.PERFETTO and len(member or []) > 1:
         raise WorkloadError(f"--member: one is written for {to.value}, got several")
     if to is Target.OPTUNA and member:
@@ -83,6 +83,6 @@ def export(
     for network, data in front.node_data(which).items():
         # A model's own node data are loaded beside the model: one file for each.
         file = output.with_name(f"{output.stem}.{network}{output.suffix}")
-        check_output_file(file, option="--output", overwrite=force)
+        check_output_file(file, overwrite=force)
         replace_file(file, data)
         print(f"Written to {file}: {network} of member {front[which].index}")

@@ -29,9 +29,7 @@ def report(
 
     result = open_result(folder)
     path = file_in(folder, REPORT_FILE, ResultError) if output is None else output
-    check_output_file(
-        path, option="--output", overwrite=force or output is None, suffixes=(".html",)
-    )
+    check_output_file(path, overwrite=force or output is None, suffixes=(".html",))
     page, notes = result.page(platform)
     replace_file(path, page)
     for note in notes:

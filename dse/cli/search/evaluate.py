@@ -54,8 +54,7 @@ def evaluate(
 
     has_options = platform is not None or any(given.values())
     _check_combination(networks, platform, mapping, source, has_options=has_options)
-    if gantt is not None:
-        check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
+    check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
     problem, origins = _problem(networks, platform, source, given)
     wanted = _mapping(mapping, source, member)
     result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))

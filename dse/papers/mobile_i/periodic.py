@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -88,13 +88,7 @@ def repeated(graph: TaskGraph, copies: int) -> TaskGraph:
         graph.name,
         graph.tasks * copies,
         tuple(
-            Transfer(
-                edge.source + copy * size,
-                edge.target + copy * size,
-                edge.size_bytes,
-                edge.memory_ps,
-                edge.cache_ps,
-            )
+            replace(edge, source=edge.source + copy * size, target=edge.target + copy * size)
             for copy in range(copies)
             for edge in graph.transfers
         ),

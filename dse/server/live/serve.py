@@ -208,39 +208,33 @@ def make_app(view: View, token: str, looked: Callable[[float], None]) -> Any:
 
     pace = _Pace()
 
-    def refused(request: Request) -> Response | None:
-        given = request.path_params["token"].encode()
-        if secrets.compare_digest(given, token.encode()):
-            return None
-        return PlainTextResponse("Not found", 404, HEADERS)
+    def guarded(path: str, answer: Callable[[Request], Response | None]) -> Route:
+        def respond(request: Request) -> Response:
+            given = request.path_params["token"].encode()
+            found = answer(request) if secrets.compare_digest(given, token.encode()) else None
+            return found or PlainTextResponse("Not found", 404, HEADERS)
 
-    def page(request: Request) -> Response:
-        return refused(request) or HTMLResponse(view.page(), headers=HEADERS)
+        return Route(path, respond)
+
+    def page(_: Request) -> Response:
+        return HTMLResponse(view.page(), headers=HEADERS)
 
     def state(request: Request) -> Response:
-        no = refused(request)
-        if no is not None:
-            return no
         pace.wait()
         began = time.monotonic()
         answer = JSONResponse(view.state(request.query_params), headers=HEADERS)
         looked(began)
         return answer
 
-    def report(request: Request) -> Response:
-        no = refused(request)
-        if no is not None:
-            return no
+    def report(request: Request) -> Response | None:
         html = view.report(request.path_params["name"])
-        if html is None:
-            return PlainTextResponse("Not found", 404, HEADERS)
-        return HTMLResponse(html, headers=HEADERS)
+        return None if html is None else HTMLResponse(html, headers=HEADERS)
 
     app = Starlette(
         routes=[
-            Route("/{token}/", page),
-            Route("/{token}/state", state),
-            Route("/{token}/report/{name}", report),
+            guarded("/{token}/", page),
+            guarded("/{token}/state", state),
+            guarded("/{token}/report/{name}", report),
         ],
         # Another name for this machine's address would let a page from elsewhere read ours.
         middleware=[

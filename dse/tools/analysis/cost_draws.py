@@ -133,8 +133,12 @@ class CostErrors:
     @cached_property
     def rows(self) -> ErrorRows:
         """Return where each error is in :meth:`latent`."""
-        problem = self.problem
-        return ErrorRows(len(problem.networks), problem.group_count, len(problem.domains))
+        problem, networks = self.problem, len(self.problem.networks)
+        groups = 1 + networks
+        clocks = groups + problem.group_count
+        power = clocks + networks * len(problem.domains)
+        spans = slice(1, groups), slice(groups, clocks), slice(clocks, power)
+        return ErrorRows(0, *spans, *range(power, power + 5))
 
     def draws(self, count: int, seed: int) -> Iterator[Factors]:
         """Yield draws. Without measurements the first ones do not depend on how many follow."""
@@ -212,56 +216,19 @@ class CostErrors:
 @dataclass(frozen=True)
 class ErrorRows:
     """The rows of errors: one of the unit, one of each network, of each group, and of each network
-    and clock domain, one of powers, one of idle powers, one of demands, and one of overheads of
-    sharing. Of those of idle powers and of sharing only the first column counts."""
+    and clock domain (domain by domain for each network), one of powers above idle, one of idle
+    powers, one of demands, and one of overheads of sharing. Of those of idle powers and of sharing
+    only the first column counts."""
 
-    networks_count: int
-    groups_count: int
-    domains_count: int
-
-    unit = 0
-
-    @property
-    def networks(self) -> slice:
-        """Return the rows of networks."""
-        return slice(1, 1 + self.networks_count)
-
-    @property
-    def groups(self) -> slice:
-        """Return the rows of groups."""
-        return slice(self.networks.stop, self.networks.stop + self.groups_count)
-
-    @property
-    def clocks(self) -> slice:
-        """Return the rows of clocks, domain by domain for each network."""
-        first = self.groups.stop
-        return slice(first, first + self.networks_count * self.domains_count)
-
-    @property
-    def power(self) -> int:
-        """Return the row of powers above idle."""
-        stop: int = self.clocks.stop
-        return stop
-
-    @property
-    def idle(self) -> int:
-        """Return the row of idle powers."""
-        return self.power + 1
-
-    @property
-    def demand(self) -> int:
-        """Return the row of demands."""
-        return self.idle + 1
-
-    @property
-    def sharing(self) -> int:
-        """Return the row of overheads of sharing."""
-        return self.demand + 1
-
-    @property
-    def count(self) -> int:
-        """Return the number of rows."""
-        return self.sharing + 1
+    unit: int
+    networks: slice
+    groups: slice
+    clocks: slice
+    power: int
+    idle: int
+    demand: int
+    sharing: int
+    count: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.export.trace import (
     execution,
     member_events,
+    process_name,
     thread_names,
     trace_document,
 )
@@ -202,15 +203,7 @@ def both_as_trace(deployment: Deployment, shown: ScheduledMember, found: PlanAnd
     frame = sorted(range(found.frames), key=ends.__getitem__)[(found.frames - 1) // 2]
     threads = list(dict.fromkeys((row.unit, row.network) for row in found.rows))
     events = member_events(1, f"planned: {title}", shown)
-    events.append(
-        {
-            "ph": "M",
-            "pid": 2,
-            "tid": 0,
-            "name": "process_name",
-            "args": {"name": f"measured: frame {frame + 1} of {found.frames}"},
-        }
-    )
+    events.append(process_name(2, f"measured: frame {frame + 1} of {found.frames}"))
     # Networks that share a unit overlap there, which events of one thread must not.
     events += thread_names(2, [f"{unit}: {network}" for unit, network in threads])
     events += [

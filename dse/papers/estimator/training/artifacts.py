@@ -3,7 +3,6 @@ loss."""
 
 from __future__ import annotations
 
-import io
 import platform
 from collections.abc import Sequence
 from importlib.metadata import distributions
@@ -18,6 +17,7 @@ from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
+from paretosoc.results.plots.style import GREY, PAGE_INCHES, picture_settings, svg_bytes
 
 PICTURE, COURSE = "loss.svg", "training.json"
 LEARNED_FOLDER = FolderKind(
@@ -96,14 +96,12 @@ def pool_of(path: Path) -> tuple[str, ...]:
 
 def loss_svg(epochs: Sequence[Epoch], best: int) -> bytes:
     """Draw cross-entropy and accuracy over the epochs. ``best`` is the one that was kept."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
+    from matplotlib.figure import Figure
 
     numbers = [epoch.number for epoch in epochs]
-    with pyplot.rc_context({"svg.hashsalt": "paretosoc", "svg.fonttype": "none"}):
-        figure, (left, right) = pyplot.subplots(1, 2, figsize=(9.0, 3.4), layout="constrained")
+    with picture_settings():
+        figure = Figure(figsize=(PAGE_INCHES, 2.8), layout="constrained")
+        left, right = figure.subplots(1, 2)
         left.plot(numbers, [epoch.training_loss for epoch in epochs], label="training")
         left.plot(numbers, [epoch.loss for epoch in epochs], label="validation")
         left.set_ylabel("cross-entropy, both heads")
@@ -112,10 +110,7 @@ def loss_svg(epochs: Sequence[Epoch], best: int) -> bytes:
         right.set_ylabel("exact classes of the validation, %")
         for axes in (left, right):
             axes.set_xlabel("epoch")
-            axes.axvline(best, color="0.7", linewidth=1, label="kept")
-            axes.grid(alpha=0.3)
-            axes.legend(frameon=False)
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None})
-        pyplot.close(figure)
-    return buffer.getvalue()
+            axes.axvline(best, color=GREY, label="kept")
+            axes.grid(True)
+            axes.legend()
+        return svg_bytes(figure)

@@ -10,7 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
-from paretosoc.results.export.trace import Event, execution, flow, thread_names, trace_document
+from paretosoc.results.export.trace import (
+    Event,
+    execution,
+    flow,
+    process_name,
+    thread_names,
+    trace_document,
+)
 
 FULL_PERIODS = 2
 """Periods after the prologue. The others are like them."""
@@ -25,7 +32,7 @@ def periodic_trace_bytes(schedules: Sequence[tuple[str, PeriodicSchedule]]) -> b
     for process, (title, schedule) in enumerate(schedules, 1):
         engines = [f"PE {number}" for number in range(schedule.array.engines)]
         events += [
-            {"ph": "M", "name": "process_name", "pid": process, "tid": 0, "args": {"name": title}},
+            process_name(process, title),
             *thread_names(process, ["periods", *engines]),
             *_periods(schedule, process),
             *_executions(schedule, process),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,27 +123,11 @@ def summary_of(fidelity: Fidelity) -> FidelitySummary:
 def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
     """Return points and summary as JSON content."""
     summary = summary_of(fidelity)
-
-    def to_json(entry: Agreement) -> dict[str, Json]:
-        return {
-            "median_error": entry.median_error,
-            "largest_error": entry.largest_error,
-            "rank_correlation": entry.rank_correlation,
-        }
-
-    def figure(entry: Prediction) -> dict[str, Json]:
-        return {
-            "predicted": entry.predicted,
-            "without_contention": entry.without_contention,
-            "measured": entry.measured,
-            "spread": entry.spread,
-        }
-
     return {
-        "makespan": to_json(summary.makespan),
-        "makespan_without_contention": to_json(summary.makespan_without),
-        "frames_per_s": to_json(summary.rate),
-        "frames_per_s_without_contention": to_json(summary.rate_without),
+        "makespan": asdict(summary.makespan),
+        "makespan_without_contention": asdict(summary.makespan_without),
+        "frames_per_s": asdict(summary.rate),
+        "frames_per_s_without_contention": asdict(summary.rate_without),
         "best": {
             "point": fidelity.best,
             "is_certified": fidelity.is_certified,
@@ -156,8 +140,8 @@ def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
             {
                 "name": point.name,
                 "units": [fidelity.unit_names[unit] for unit in point.units],
-                "makespan_ms": figure(point.makespan_ms),
-                "frames_per_s": figure(point.frames_per_s),
+                "makespan_ms": asdict(point.makespan_ms),
+                "frames_per_s": asdict(point.frames_per_s),
                 "frames": point.frames,
                 "lost_share": point.lost_share,
             }
