@@ -135,6 +135,7 @@ TEXTS = {
         "goal",
         "gpu",
         "group",
+        "groups",
         "image_mean",
     ),
     *("image_std", "known", "label", "limit", "member", "name", "objective", "objectives", "pes"),
