@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.fitness.check.lemmas import Lemma, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import TreeFault
@@ -106,6 +107,16 @@ class Layers:
         """Return whether one of two layers always ends before the other is ready."""
         return i in self.before[j] or j in self.before[i]
 
+    def chains(self) -> frozenset[int]:
+        """Return the networks whose layers always follow one another."""
+        apart = {
+            one.network
+            for j, other in enumerate(self.layers)
+            for i, one in enumerate(self.layers[:j])
+            if one.network == other.network and not self.ordered(i, j)
+        }
+        return frozenset(range(len(self.problem.networks))) - apart
+
 
 Path = tuple[int, ...]
 """A part of the space: which child of all of it, which child of that, and so on."""
@@ -115,7 +126,9 @@ class Hints:
     """The tree of parts that a plain branch and bound would search."""
 
     def __init__(self, problem: Problem, column: int, optimum_ps: int) -> None:
-        self.lemmas = Lemmas(problem, LemmaTarget((column,), ((optimum_ps,),)))
+        self.prices = load_prices(problem)
+        claim = LemmaTarget((column,), ((optimum_ps,),), prices=self.prices)
+        self.lemmas = Lemmas(problem, claim)
 
     def is_closed(self, lemma: Lemma) -> bool:
         """Return whether its bounds should suffice."""
