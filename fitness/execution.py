@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -60,10 +60,19 @@ class EnergyAccount:
     """W, at least 1."""
     energy_fj: IntArray
     """Energy over W, per image if networks run freely."""
-    power_uw: tuple[IntArray, IntArray]
-    """Mean power, rounded down and rounded up."""
+    long_run_power_uw: tuple[IntArray, IntArray] | None = None
+    """Mean power in the long run, rounded down and rounded up."""
     stream_period_ps: IntArray | None = None
     """[n, networks]: from frame to frame, of free-running networks."""
+
+    @cached_property
+    def power_uw(self) -> tuple[IntArray, IntArray]:
+        """Return the mean power, rounded down and rounded up."""
+        if self.long_run_power_uw is not None:
+            return self.long_run_power_uw
+        energy, time = self.energy_fj, self.time_ps
+        power = (energy // time) * 1000 + (energy % time) * 1000 // time
+        return power, power + ((energy % time) * 1000 % time != 0)
 
 
 AccountFunction = Callable[[IntArray, Evaluation | None], EnergyAccount]
@@ -145,7 +154,7 @@ def _make_frame_account(problem: Problem, jobs: int) -> AccountFunction:
         none = np.zeros(len(rows), dtype=np.int64)
         span = frame.makespan_ps if period_ps is None else none + period_ps
         energy = frame.idle_mw * span + frame.dynamic_fj
-        return _account(frame.possible, none, np.maximum(span, 1), energy)
+        return EnergyAccount(frame.possible, none, np.maximum(span, 1), energy)
 
     return account
 
@@ -157,17 +166,9 @@ def _make_closed_form_account(problem: Problem, jobs: int) -> AccountFunction:
         del frame
         loads = load(rows)
         time = np.maximum(loads.idle_time_ps, 1)
-        return _account(loads.possible, loads.period_ps, time, loads.energy_fj)
+        return EnergyAccount(loads.possible, loads.period_ps, time, loads.energy_fj)
 
     return account
-
-
-def _account(
-    possible: BoolArray, period: IntArray, time: IntArray, energy: IntArray
-) -> EnergyAccount:
-    power = (energy // time) * 1000 + (energy % time) * 1000 // time
-    power_up = power + ((energy % time) * 1000 % time != 0)
-    return EnergyAccount(possible, period, time, energy, (power, power_up))
 
 
 def _make_long_run_account(problem: Problem, jobs: int) -> AccountFunction:
@@ -182,7 +183,7 @@ def _make_long_run_account(problem: Problem, jobs: int) -> AccountFunction:
             frame_period_ps=runs.frame_period_ps,
             time_ps=np.maximum(runs.frame_period_ps, 1),
             energy_fj=figures[:, 0],
-            power_uw=(figures[:, 1], figures[:, 2]),
+            long_run_power_uw=(figures[:, 1], figures[:, 2]),
             stream_period_ps=None if problem.execution.has_frame else runs.stream_period_ps,
         )
 

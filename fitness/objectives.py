@@ -156,16 +156,15 @@ def make_outcomes(
         found = Evaluated(
             problem, rows, account(rows, frame), frame, memory, count_segments, guarantee
         )
-        columns = [_value(found, entry) for entry in problem.objectives]
-        values = [_figure(found, entry) for entry in constraints]
-        table = np.stack(values, axis=1) if values else np.zeros((len(rows), 0), dtype=np.int64)
+        objectives = np.empty((len(rows), len(problem.objectives)), dtype=np.int64)
+        for column, objective in enumerate(problem.objectives):
+            objectives[:, column] = _value(found, objective)
+        table = np.empty((len(rows), len(constraints)), dtype=np.int64)
+        for column, constraint in enumerate(constraints):
+            table[:, column] = _figure(found, constraint)
         possible = found.account.possible
-        return Outcomes(
-            possible=possible,
-            objectives=np.stack(columns, axis=1),
-            constraint_values=table,
-            feasible=possible & (table <= limits).all(axis=1),
-        )
+        feasible = possible & (table <= limits).all(axis=1) if constraints else possible
+        return Outcomes(possible, objectives, table, feasible)
 
     return evaluate
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
 
@@ -55,11 +55,8 @@ class Evaluation:
     @classmethod
     def unfilled(cls, rows: int, networks: int) -> Evaluation:
         """Return an evaluation of zeros, for a kernel to fill."""
-        makespan, dynamic, busy, idle = (np.zeros(rows, dtype=np.int64) for _ in range(4))
-        latency, share, jitter, misses = (
-            np.zeros((rows, networks), dtype=np.int64) for _ in range(4)
-        )
-        recurs, periods = (np.zeros(rows, dtype=np.int64) for _ in range(2))
+        makespan, dynamic, busy, idle, recurs, periods = np.zeros((6, rows), dtype=np.int64)
+        latency, share, jitter, misses = np.zeros((4, rows, networks), dtype=np.int64)
         possible = np.zeros(rows, dtype=np.bool_)
         return cls(
             possible, makespan, latency, dynamic, busy, idle, share, jitter, misses, recurs, periods
@@ -68,7 +65,7 @@ class Evaluation:
     @property
     def columns(self) -> tuple[BoolArray | IntArray, ...]:
         """Return all fields in their order, as kernels for networks with rates take them."""
-        return tuple(getattr(self, field.name) for field in fields(self))
+        return tuple(vars(self).values())
 
     @property
     def frame_columns(self) -> tuple[BoolArray | IntArray, ...]:

@@ -7,14 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
-from paretosoc.dse.search.optimizers.selection import SeenRows, survive, tournament
-from paretosoc.dse.search.surrogate.load_balancing import rebalanced_rows
-from paretosoc.dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.operators import breed, mutate, neighbours, segment_crossover
+from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.fitness.warm_up import (
     smallest_problem,
@@ -27,6 +23,7 @@ from paretosoc.fitness.warm_up import (
     warm_up_rates,
     warm_up_replay,
 )
+from paretosoc.results.problem.limits import constraints_of
 
 
 def warm_up_search(*, engines: bool = False) -> None:
@@ -67,16 +64,10 @@ def load_operators(space: DesignSpace) -> None:
     rows = space.random(rng, 2)
     segment_crossover(space, rng, rows, rows)
     mutate(space, rng, rows)
-    breed(space, rng, rows, np.zeros(2, dtype=np.int64), crossover_rate=1.0, mutations=1)
-    tournament(rng, np.zeros((2, 2)), np.zeros(2), np.zeros(2), 2)
-    survive(np.zeros((2, 2)), np.zeros(2), 1)
-    neighbours(space, rng, rows, most=1)
-    nothing, all_of_them = np.zeros((2, 0), dtype=np.int64), np.ones(2, dtype=np.bool_)
-    values = np.zeros((2, len(space.problem.objectives)), dtype=np.int64)
-    archive = Archive(space.width, values.shape[1], 0)
-    archive.add(rows, Outcomes(all_of_them, values, nothing, all_of_them))
-    rebalanced_rows(space, rng, rows)
-    SeenRows(space.width).first_seen(rows)
-    if has_lower_bounds(space.problem):
-        members = np.ones((1, len(space.problem.objectives)), dtype=np.int64)
-        make_filter(space.problem)(members, rows)
+    engine = Nsga2Engine(space, seed=0, population=2, first=rows)
+    first = engine.ask()
+    values = np.zeros((len(first), len(space.problem.objectives)), dtype=np.int64)
+    fits = np.ones(len(first), dtype=np.bool_)
+    limited = np.zeros((len(first), len(constraints_of(space.problem))), dtype=np.int64)
+    engine.tell(first, Outcomes(fits, values, limited, fits))
+    engine.ask()

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.dse.search.archive_jit import join_front
 from paretosoc.dse.search.base import EngineState
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import Outcomes
@@ -28,28 +29,25 @@ class Archive:
         """[constraints]: the smallest value of each limited figure, feasible or not."""
         self.added = 0
         """Rows, members or not."""
+        self.stayed: BoolArray = np.zeros(0, dtype=np.bool_)
+        """Whether each of the members before the last rows that joined stayed one."""
 
     def add(self, rows: IntArray, outcomes: Outcomes) -> bool:
         """Add rows that no member dominates. Return whether the front has changed."""
-        from paretosoc.dse.search.archive_jit import join_front
-
         begin = self.added
         self.added += len(rows)
-        if outcomes.possible.any() and outcomes.constraint_values.shape[1]:
+        if outcomes.constraint_values.shape[1] and outcomes.possible.any():
             least = outcomes.constraint_values[outcomes.possible].min(axis=0)
             self.least_constraint_values = np.minimum(self.least_constraint_values, least)
-        feasible = np.flatnonzero(outcomes.feasible)
-        if len(feasible) == 0:
-            return False
-        new = outcomes.objectives[feasible]
         stays = np.empty(len(self.rows), dtype=np.bool_)
-        joins = np.empty(len(new), dtype=np.bool_)
-        if not join_front(self.objectives, new, stays, joins):
+        joins = np.empty(len(rows), dtype=np.bool_)
+        new = outcomes.objectives
+        if not join_front(self.objectives, new, outcomes.feasible, stays, joins):
             return False
-        joining = feasible[joins]
+        self.stayed, joining = stays, np.flatnonzero(joins)
         self.rows = np.concatenate((self.rows[stays], rows[joining]))
         self.numbers = np.concatenate((self.numbers[stays], begin + joining))
-        self.objectives = np.concatenate((self.objectives[stays], new[joins]))
+        self.objectives = np.concatenate((self.objectives[stays], new[joining]))
         return True
 
     def arrays(self, prefix: str) -> dict[str, NDArray[Any]]:

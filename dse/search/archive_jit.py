@@ -6,18 +6,18 @@ from paretosoc.fitness.simulator.jit import jit
 
 
 @jit
-def join_front(front, rows, stays, joins):
+def join_front(front, rows, may_join, stays, joins):
     """Mark the rows of ``front`` that stay and those of ``rows`` that join it. Return how many
     join.
 
-    No row of ``front`` [m, objectives] dominates another. Of equal ``rows`` [n, objectives] the
-    first joins.
+    No row of ``front`` [m, objectives] dominates another. Of equal ``rows`` [n, objectives] that
+    ``may_join`` [n] the first joins.
     """
     joined = np.int64(0)
     for m in range(front.shape[0]):
         stays[m] = True
     for r in range(rows.shape[0]):
-        joins[r] = not (
+        joins[r] = may_join[r] and not (
             _is_covered(front, front.shape[0], stays, rows, r)
             or _is_covered(rows, r, joins, rows, r)
         )

@@ -154,6 +154,8 @@ class Violation:
         An excess is a share of its limit. An impossible design point has 1 more. The shortfall of a
         least rate is a share of that rate, so a network without progress counts 1.
         """
+        if outcomes.feasible.all():
+            return np.zeros(len(outcomes.feasible))
         excess = (outcomes.constraint_values - self._limits) / np.maximum(np.abs(self._limits), 1.0)
         total: FloatArray = np.maximum(excess, 0.0).sum(axis=1)
         total = np.where(outcomes.possible, total, 1.0 + total)

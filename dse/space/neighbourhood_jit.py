@@ -8,7 +8,8 @@ the number of the next change and the position of the next wanted one. The chang
 
 import numpy as np
 
-from paretosoc.fitness.simulator.jit import jit
+from paretosoc.dse.space.operators_jit import below
+from paretosoc.fitness.simulator.jit import jit, rare
 
 STEPS = (-2, -1, 1, 2)
 """Operating points that one clock is moved by, besides going to either end."""
@@ -16,6 +17,25 @@ WAYS = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 """Directions in which two clocks are moved at the same time."""
 MOVED_GROUPS = (2, 3)
 """Groups that a transition point moves by. A move by one is a single group on another unit."""
+
+
+@jit
+def draw_neighbours(space, stream, rows, wanted, at, near, source):
+    """Draw as many changes as ``wanted`` has room for, or all, and return how many that are.
+
+    ``near`` and ``source`` have the same room.
+    """
+    drawn = np.int64(0)
+    for _ in range(2):
+        enumerate_neighbours(space, rows, wanted[:drawn], at, near, source)
+        if drawn:
+            break
+        # Each change is drawn with the share of those that are still needed among those left.
+        for change in range(at[0]):
+            if below(stream, at[0] - change) < wanted.shape[0] - drawn:
+                wanted[drawn] = change
+                drawn += 1
+    return drawn
 
 
 @jit
@@ -31,7 +51,7 @@ def enumerate_neighbours(space, rows, wanted, at, near, source):
     _move_two_clocks(space, rows, wanted, at, near, source)
 
 
-@jit
+@rare
 def _is_wanted(rows, r, wanted, at, near, source):
     """Count a change of row ``r``. If it is wanted, copy the row to ``near[at[1]
     - 1]``, return True.

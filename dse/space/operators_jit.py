@@ -1,15 +1,11 @@
-"""Crossover, mutation and repair of rows, row by row. Compiled.
-
-Numba keeps its machine code under the state of the kernels in ``fitness`` and of this file. So it
-may call those, and nothing of another file.
-"""
+"""Crossover, mutation and repair of rows, row by row. Compiled."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.jit import jit, rare
 from paretosoc.fitness.simulator.tables import Tables
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 
@@ -82,13 +78,13 @@ def _draw(stream):
 
 
 @jit
-def _below(stream, count):
+def below(stream, count):
     """Draw an integer from 0 up to ``count``, that not included, or 0 if ``count`` is 0."""
     return np.int64(((_draw(stream) >> np.uint64(32)) * np.uint64(count)) >> np.uint64(32))
 
 
 @jit
-def _chance(stream):
+def chance(stream):
     """Draw a number from 0 up to 1."""
     return np.float64(_draw(stream) >> np.uint64(11)) * 2.0**-53
 
@@ -101,32 +97,32 @@ def _begin_stream(stream, seed, row):
 
 
 @jit
-def _mark_used(space, row, used):
+def mark_row(space, row, used):
     """Set ``used`` [settings] to 1 if a unit with a group depends on it."""
-    used[:] = 0
+    units = np.int64(0)
     for g in range(space.groups):
-        unit = row[g]
-        if g and row[g - 1] == unit:
-            continue
-        for d in range(space.settings):
-            used[d] |= space.drives[d, unit]
+        units |= np.int64(1) << row[g]
+    for d in range(space.settings):
+        used[d] = 0
+        for u in range(space.units):
+            used[d] |= space.drives[d, u] & (units >> u)
 
 
-@jit
+@rare
 def _cross(space, stream, a, b, used, used_b):
     """Exchange one segment of each network, often none or all of it, and clocks with even odds.
 
     Both rows keep a clock that only one has a use for.
     """
-    _mark_used(space, a, used)
-    _mark_used(space, b, used_b)
+    mark_row(space, a, used)
+    mark_row(space, b, used_b)
     for n in range(space.networks):
         size = space.size[n]
-        one, other = _below(stream, size + 1), _below(stream, size + 1)
-        whole = _chance(stream)
+        one, other = below(stream, size + 1), below(stream, size + 1)
+        whole = chance(stream)
         begin = np.int64(0) if whole < 0.5 else min(one, other)
         end = size if whole < 0.25 else max(one, other)
-        if _chance(stream) < KEPT:
+        if chance(stream) < KEPT:
             end = begin
         for g in range(space.first[n] + begin, space.first[n] + end):
             here = a[g]
@@ -136,7 +132,7 @@ def _cross(space, stream, a, b, used, used_b):
         g = space.groups + d
         here, there = a[g], b[g]
         if used[d] == used_b[d]:
-            if _chance(stream) < 0.5:
+            if chance(stream) < 0.5:
                 a[g], b[g] = there, here
         elif used[d]:
             b[g] = here
@@ -150,22 +146,22 @@ def _remap(space, stream, row, kind):
 
     A mutation that should move a transition point moves a segment if there is none.
     """
-    n = _below(stream, space.networks)
+    n = below(stream, space.networks)
     size = space.size[n]
-    one, other = _below(stream, size), _below(stream, size)
-    whole = _chance(stream) < 1.0 / 3.0
+    one, other = below(stream, size), below(stream, size)
+    whole = chance(stream) < 1.0 / 3.0
     begin = space.first[n] + (np.int64(0) if whole else min(one, other))
     end = space.first[n] + (size if whole else max(one, other) + 1)
     if kind == GROUP:
         end = begin + 1
     # Another unit than the first group's, so that something changes.
-    unit = (row[begin] + 1 + _below(stream, space.units - 1)) % space.units
+    unit = (row[begin] + 1 + below(stream, space.units - 1)) % space.units
     if kind == TRANSITION:
         count = np.int64(0)
         for g in range(1, space.groups):
             count += space.owner[g] == space.owner[g - 1] and row[g] != row[g - 1]
         if count:
-            left = _below(stream, count)
+            left = below(stream, count)
             cut = np.int64(0)
             for g in range(1, space.groups):
                 if space.owner[g] == space.owner[g - 1] and row[g] != row[g - 1]:
@@ -174,8 +170,8 @@ def _remap(space, stream, row, kind):
                         break
                     left -= 1
             n = space.owner[cut]
-            distance = 1 + _below(stream, MAX_MOVED)
-            if _chance(stream) < 0.5:
+            distance = 1 + below(stream, MAX_MOVED)
+            if chance(stream) < 0.5:
                 begin, end = cut, min(cut + distance, space.first[n] + space.size[n])
                 unit = row[cut - 1]
             else:
@@ -192,29 +188,29 @@ def _reclock(space, stream, row, steps):
 
     A redrawn clock gets its fastest point a third of the time.
     """
-    d = space.free[_below(stream, space.free.shape[0])]
+    d = space.free[below(stream, space.free.shape[0])]
     g, count = space.groups + d, space.point_count[d]
     place = np.int64(0)
     if steps:
         here = space.place_of_point[d, row[g]]
-        way = 1 + _below(stream, 2)
-        if _chance(stream) < 0.5:
+        way = 1 + below(stream, 2)
+        if chance(stream) < 0.5:
             way = -way
         if here + way < 0 or here + way >= count:
             way = -way
         place = min(max(here + way, 0), count - 1)
     else:
-        place = count - 1 if _chance(stream) < 1.0 / 3.0 else _below(stream, count)
+        place = count - 1 if chance(stream) < 1.0 / 3.0 else below(stream, count)
     row[g] = space.point_at[d, place]
 
 
-@jit
+@rare
 def _mutate(space, stream, row):
     """Make one or two changes."""
     for change in range(2):
-        if change and _chance(stream) >= SECOND_CHANGE:
+        if change and chance(stream) >= SECOND_CHANGE:
             break
-        odds = _chance(stream)
+        odds = chance(stream)
         shares = WITH_CLOCKS if space.free.shape[0] else WITHOUT_CLOCKS
         kind = TRANSITION
         for limit in range(4):
@@ -236,7 +232,7 @@ def _join(space, stream, row, n):
             count += space.unit_of[row[g]] != space.unit_of[row[g - 1]]
         if count <= space.limit[n]:
             break
-        chosen = _below(stream, count)
+        chosen = below(stream, count)
         before, cut, after = first, first, first + size
         for g in range(first + 1, first + size):
             if space.unit_of[row[g]] != space.unit_of[row[g - 1]]:
@@ -281,8 +277,8 @@ def _rest(space, plan, row, used, d):
     row[space.groups + d] = best
 
 
-@jit
-def _repair(space, plan, stream, row, awake, used):
+@rare
+def repair_row(space, plan, stream, row, awake, used):
     """Make a row possible, canonical, and within its transitions.
 
     ``awake`` [settings]: 0 if its point was chosen for nothing, so that another one is drawn if the
@@ -300,12 +296,12 @@ def _repair(space, plan, stream, row, awake, used):
     for n in range(space.networks):
         if space.limit[n] >= 0:
             _join(space, stream, row, n)
-    _mark_used(space, row, used)
+    mark_row(space, row, used)
     for f in range(space.free.shape[0]):
         d = space.free[f]
         if used[d] and not awake[d]:
             count = space.point_count[d]
-            place = count - 1 if _chance(stream) < 1.0 / 3.0 else _below(stream, count)
+            place = count - 1 if chance(stream) < 1.0 / 3.0 else below(stream, count)
             row[space.groups + d] = space.point_at[d, place]
     for d in range(space.settings):
         if space.may_be_off[d] and not used[d]:
@@ -359,31 +355,27 @@ def repair_rows(space, plan, seed, rows, awake, used, stream):
     """Repair ``rows`` [n, width], in place. ``awake`` [n, settings]."""
     for r in range(rows.shape[0]):
         _begin_stream(stream, seed, r)
-        _repair(space, plan, stream, rows[r], awake[r], used[0])
+        repair_row(space, plan, stream, rows[r], awake[r], used[0])
 
 
 @jit
-def breed(space, plan, seed, rows, parents, crossover_rate, mutations, children, used, stream):
-    """Fills ``children`` [n, width]: of each two, children of two of the ``parents`` [n, an even
-    number] in ``rows``, crossed at a rate, mutated this often, repaired."""
-    width = children.shape[1]
-    for pair in range(children.shape[0] // 2):
-        _begin_stream(stream, seed, pair)
-        a, b = children[2 * pair], children[2 * pair + 1]
-        for g in range(width):
-            a[g], b[g] = rows[parents[2 * pair], g], rows[parents[2 * pair + 1], g]
-        if _chance(stream) < crossover_rate:
-            _cross(space, stream, a, b, used[0], used[1])
-        for which in range(2):
-            child = children[2 * pair + which]
-            _mark_used(space, child, used[1])
-            for _ in range(mutations):
-                _mutate(space, stream, child)
-            _repair(space, plan, stream, child, used[1], used[0])
+def breed_pair(space, plan, stream, first, second, crossover_rate, mutations, a, b, used):
+    """Fill ``a`` and ``b`` [width]: children of two rows, crossed at a rate, mutated this often,
+    repaired."""
+    for g in range(a.shape[0]):
+        a[g], b[g] = first[g], second[g]
+    if chance(stream) < crossover_rate:
+        _cross(space, stream, a, b, used[0], used[1])
+    for which in range(2):
+        child = b if which else a
+        mark_row(space, child, used[1])
+        for _ in range(mutations):
+            _mutate(space, stream, child)
+        repair_row(space, plan, stream, child, used[1], used[0])
 
 
 @jit
 def mark_used(space, rows, used):
     """Set ``used`` [n, settings] if a unit with a group depends on the setting."""
     for r in range(rows.shape[0]):
-        _mark_used(space, rows[r], used[r])
+        mark_row(space, rows[r], used[r])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.base import (
     EngineState,
@@ -13,16 +13,22 @@ from paretosoc.dse.search.base import (
     state_of,
     surrogate_search,
 )
+from paretosoc.dse.search.optimizers.generation_jit import (
+    MAX_MUTATIONS,
+    Generation,
+    Near,
+    approach,
+    mate,
+)
 from paretosoc.dse.search.optimizers.initial_population import initial_population
-from paretosoc.dse.search.optimizers.selection import SeenRows, survive, tournament
-from paretosoc.dse.search.surrogate.load_balancing import rebalanced_rows
+from paretosoc.dse.search.optimizers.selection import SeenRows, survive
+from paretosoc.dse.search.surrogate.load_balancing import make_balance
 from paretosoc.dse.search.surrogate.lower_bounds import (
     has_lower_bounds,
     make_filter,
     make_lower_bounds,
 )
-from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.operators import breed, neighbours
+from paretosoc.dse.space.design_space import DesignSpace, drawn_seed
 from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.problem.limits import constraints_of
 
@@ -34,15 +40,15 @@ VISITED = 8
 REBALANCED = 60
 """Members of the front with one network remapped, per local search."""
 MIN_PAUSE, MAX_PAUSE = 1, 15
-"""Generations without a local search after one. The pause grows while the local search hardly finds
+"""Matings without a local search after one. The pause grows while the local search hardly finds
 new rows, and a new member ends it."""
-CROSSOVER_RATE = 0.9
-ATTEMPTS = 4
-"""Matings in a row that give no new child before the search gives up."""
+PATIENCE, MAX_BARREN = 3, 15
+"""A generation has one mating, and one more for each three generations in a row that brought no new
+member of the front, up to fifteen: a converged population gains little from selections, which cost
+time."""
 MIN_SHARE = 4
-"""A generation has at least a quarter of the population's size if there are new rows: else ever
-more work would go into proposals once the front is almost found."""
-MAX_MUTATIONS = 8
+"""At least a quarter as many of the children as were bred stay if they are new: else ever more work
+would go into proposals once the front is almost found."""
 SURROGATE_EVALUATIONS = 4_000
 """Rows that are searched by their bounds before the first evaluation."""
 
@@ -54,8 +60,8 @@ class Nsga2Engine:
     individual, and the operators of :mod:`dse.space.operators`. Rows that were proposed before are
     left out.
 
-    Every other generation comes with neighbours of the front's least visited members, and with
-    members that have a network remapped. Those that reach the front join the population.
+    Generations come with neighbours of the front's least visited members, and with members that
+    have a network remapped. Those that reach the front join the population.
 
     If design points have known bounds (:mod:`dse.search.surrogate.lower_bounds`), rows whose bounds
     a member beats are left out, and the first population holds the front of a search on these
@@ -90,8 +96,7 @@ class Nsga2Engine:
         )
         self._cannot_join = make_filter(space.problem) if self._surrogate_evaluations else None
         self._size = population
-        self._max_neighbours = neighbours
-        self._rebalanced = rebalanced
+        self._searches_near = neighbours > 0
         self._rng = np.random.default_rng(seed)
         self._violation_of = Violation(space.problem)
         self._seen = SeenRows(space.width)
@@ -102,9 +107,26 @@ class Nsga2Engine:
         constraints = len(constraints_of(space.problem))
         self._archive = Archive(space.width, len(space.problem.objectives), constraints)
         self._visits: IntArray = np.zeros(0, dtype=np.int64)
-        self._mutations = 1
+        near = rebalanced + neighbours
+        self._generation = Generation(
+            size=population,
+            remapped=rebalanced,
+            drawn=np.zeros(4 * -(-population // 2), dtype=np.int64),
+            effort=np.ones(2, dtype=np.int64),
+            is_new=np.zeros(max(population, near), dtype=np.int64),
+            factors=self._seen.factors,
+            seen=self._seen.table,
+        )
+        settings = len(space.points)
+        shapes = ((VISITED, space.width), neighbours, 2, neighbours, (near, settings))
+        self._near = Near(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
+        self._balance = make_balance(space, 1)
+        most = (1 + MAX_BARREN // PATIENCE) * population + 1 + near
+        self._buffer: IntArray = np.zeros((most, space.width), dtype=np.int64)
+        """Rows of the next generation."""
         self._pause = 0
         self._waits = 0
+        self._barren = 0
         self._offspring = 0
 
     @property
@@ -116,25 +138,43 @@ class Nsga2Engine:
         """Return the next generation, then neighbours, or none if no new row could be made."""
         if len(self._rows) == 0:
             first = self._first_rows()
-            rows = [first[self._seen.first_seen(first)]]
-        else:
-            rows = [self._children()]
-        self._offspring = len(rows[0])
-        rows.append(self._neighbours())
-        return np.concatenate(rows)
+            rows = first[self._seen.first_seen(first)]
+            self._offspring = len(rows)
+            return rows
+        space, made = self._space, self._generation
+        bred = mate(
+            space.tables,
+            space.plan,
+            made,
+            drawn_seed(self._rng),
+            self._rows,
+            self._objectives,
+            self._violation,
+            self._crowding,
+            self._buffer,
+            *space.scratch,
+        )
+        rows = self._buffer[: bred + self._approach(bred)]
+        stays = self._promising(rows, bred, least=int(made.effort[1]) * self._size // MIN_SHARE)
+        self._offspring = int(np.count_nonzero(stays[:bred]))
+        return rows[stays]
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """Let the fittest survive. A violated limit counts by the share beyond it."""
-        before = self._archive.numbers
         if self._archive.add(rows, outcomes):
-            self._visits = _carried(before, self._visits, self._archive.numbers)
+            stayed = self._visits[self._archive.stayed]
+            new = len(self._archive.numbers) - len(stayed)
+            self._visits = np.concatenate((stayed, np.zeros(new, dtype=np.int64)))
             self._waits = min(self._waits, MIN_PAUSE)
+            self._barren = 0
+        elif len(self._archive.rows):
+            self._barren = min(self._barren + 1, MAX_BARREN)
+        self._generation.effort[1] = 1 + self._barren // PATIENCE
         entered = self._archive.joined(len(rows))
         entered[: self._offspring] = True
         merged = np.concatenate((self._rows, rows[entered]))
-        objectives = np.concatenate(
-            (self._objectives, outcomes.objectives[entered].astype(np.float64))
-        )
+        values = outcomes.objectives[entered].astype(np.float64)
+        objectives = np.concatenate((self._objectives, values))
         violation = np.concatenate((self._violation, self._violation_of(outcomes)[entered]))
         survivors = survive(objectives, violation, self._size)
         self._rows = merged[survivors.chosen]
@@ -159,66 +199,44 @@ class Nsga2Engine:
         front = front[rng.permutation(len(front))]
         return np.concatenate((first[: self._size // 2], front, engine._rows))[: 2 * self._size]
 
-    def _children(self) -> IntArray:
-        """Return [at most the population's size]: new rows, with more mutations if few are new."""
-        for _ in range(ATTEMPTS):
-            children = self._mated()
-            fresh = children[self._seen.first_seen(children)]
-            if len(fresh) < self._size // 2:
-                self._mutations = min(self._mutations + 1, MAX_MUTATIONS)
-            elif len(fresh) > self._size * 3 // 4:
-                self._mutations = max(self._mutations - 1, 1)
-            if len(fresh):
-                break
-        return self._promising(fresh, least=self._size // MIN_SHARE)
-
-    def _promising(self, rows: IntArray, *, least: int = 0) -> IntArray:
-        """Return the rows whose bounds allow them to join the front, and others up to ``least``."""
+    def _promising(self, rows: IntArray, bred: int, *, least: int) -> BoolArray:
+        """Return [n]: whether its bounds allow a row to join the front, and the first of other
+        children, the first ``bred`` rows, if there are less than ``least``."""
         front = self._archive.objectives
-        if self._cannot_join is None or len(front) == 0:
-            return rows
+        if self._cannot_join is None or len(front) == 0 or len(rows) == 0:
+            return np.ones(len(rows), dtype=np.bool_)
         hopeless = self._cannot_join(front, rows)
-        others = np.flatnonzero(hopeless)
-        hopeless[others[: max(0, least - (len(rows) - len(others)))]] = False
-        return rows[~hopeless]
+        others = np.flatnonzero(hopeless[:bred])
+        hopeless[others[: max(0, least - (bred - len(others)))]] = False
+        return ~hopeless
 
-    def _mated(self) -> IntArray:
-        """Return children of parents that won tournaments, one for each place in the population."""
-        places = self._size + self._size % 2
-        parents = tournament(self._rng, self._objectives, self._violation, self._crowding, places)
-        children = breed(
-            self._space,
-            self._rng,
-            self._rows,
-            parents,
-            crossover_rate=CROSSOVER_RATE,
-            mutations=self._mutations,
-        )
-        return children[: self._size]
+    def _approach(self, begin: int) -> int:
+        """Put new rows near the front after the first rows of the generation, and count them.
 
-    def _neighbours(self) -> IntArray:
-        """Return new neighbours of the least visited members, and members with one network
-        remapped."""
-        if len(self._archive.rows) == 0 or self._max_neighbours == 0:
-            return np.zeros((0, self._space.width), dtype=np.int64)
+        They are neighbours of the least visited members, and members with one network remapped.
+        """
+        front, made = self._archive.rows, self._generation
+        if len(front) == 0 or not self._searches_near:
+            return 0
         if self._waits:
-            self._waits -= 1
-            return np.zeros((0, self._space.width), dtype=np.int64)
-        front = self._archive.rows
-        chosen = front[self._rng.integers(0, len(front), self._rebalanced)]
-        anew = rebalanced_rows(self._space, self._rng, chosen)
-        anew = self._space.repair(self._rng, anew, self._space.domains_used(chosen))
-        turn = np.lexsort((self._rng.random(len(self._visits)), self._visits))[:VISITED]
-        self._visits[turn] += 1
-        near = neighbours(
-            self._space, self._rng, self._archive.rows[turn], most=self._max_neighbours
+            self._waits = max(self._waits - int(made.effort[1]), 0)
+            return 0
+        new: int = approach(
+            self._space.tables,
+            self._space.plan,
+            self._balance,
+            made,
+            drawn_seed(self._rng),
+            self._buffer[begin:],
+            front,
+            self._visits,
+            *self._near,
+            *self._space.scratch,
         )
-        rows = np.concatenate((anew, near))
-        fresh = rows[self._seen.first_seen(rows)]
-        rich = len(fresh) > len(rows) // 10
+        rich = new > (made.remapped + int(self._near.at[1])) // 10
         self._pause = MIN_PAUSE if rich else min(2 * self._pause + 1, MAX_PAUSE)
         self._waits = self._pause
-        return self._promising(fresh)
+        return new
 
     def state(self) -> EngineState:
         """Return population, archive, visits, and hashes of the proposed rows."""
@@ -230,8 +248,8 @@ class Nsga2Engine:
                 "crowding": self._crowding,
                 **self._archive.arrays("archive_"),
                 "visits": self._visits,
-                "mutations": np.array([self._mutations]),
-                "pause": np.array([self._pause, self._waits]),
+                "mutations": self._generation.effort[:1],
+                "pause": np.array([self._pause, self._waits, self._barren]),
                 "offspring": np.array([self._offspring]),
                 "seen": self._seen.entries,
             },
@@ -248,19 +266,12 @@ class Nsga2Engine:
         self._crowding = state.array("crowding", np.float64, (count,))
         self._archive.restore(state, "archive_", self._space)
         self._visits = state.array("visits", np.int64, (len(self._archive.rows),))
-        self._mutations = int(
-            state.array("mutations", np.int64, (1,), least=1, most=MAX_MUTATIONS)[0]
-        )
-        pause = state.array("pause", np.int64, (2,), least=0, most=MAX_PAUSE)
-        self._pause, self._waits = int(pause[0]), int(pause[1])
+        self._generation.effort[0] = state.array(
+            "mutations", np.int64, (1,), least=1, most=MAX_MUTATIONS
+        )[0]
+        pause = state.array("pause", np.int64, (3,), least=0, most=max(MAX_PAUSE, MAX_BARREN))
+        self._pause, self._waits, self._barren = pause.tolist()
+        self._generation.effort[1] = 1 + self._barren // PATIENCE
         self._offspring = int(state.array("offspring", np.int64, (1,), least=0)[0])
         self._seen.entries = state.array("seen", np.uint64, (None,), least=1)
         self._rng = generator_from(state.generator)
-
-
-def _carried(before: IntArray, visits: IntArray, now: IntArray) -> IntArray:
-    """Return the visits of members numbered ``now`` from those numbered ``before``, 0 if new."""
-    result = np.zeros(len(now), dtype=np.int64)
-    _, here, there = np.intersect1d(now, before, assume_unique=True, return_indices=True)
-    result[here] = visits[there]
-    return result

@@ -1,4 +1,4 @@
-"""Survival and tournament selection of NSGA-II, and rows that were proposed before, vectorised.
+"""Survival in NSGA-II, and rows that were proposed before.
 
 Deb, Pratap, Agarwal, Meyarivan: A fast and elitist multiobjective genetic algorithm, IEEE TEVC
 6(2), 2002. Objectives are minimised. They are compared as floats, which decides which rows are
@@ -14,7 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
-from paretosoc.dse.space.design_space import Random
+from paretosoc.dse.search.optimizers.selection_jit import (
+    SHIFT,
+    SLOTS,
+    choose_survivors,
+    mark_new,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +39,6 @@ def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivo
     Feasible rows come before infeasible ones, which are ordered by ``violation`` [n]. Feasible ones
     are ordered by rank. Of the last rank, which fits only in part, the least crowded survive.
     """
-    from paretosoc.dse.search.optimizers.selection_jit import choose_survivors
-
     count = len(objectives)
     chosen = np.empty(min(size, count), dtype=np.int64)
     crowding = np.empty(len(chosen))
@@ -51,30 +54,7 @@ def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivo
     return Survivors(chosen, crowding)
 
 
-def tournament(
-    rng: Random, objectives: FloatArray, violation: FloatArray, crowding: FloatArray, count: int
-) -> IntArray:
-    """Return [count]: winners of pairs drawn at random.
-
-    The smaller violation wins if there is any. Otherwise the row that dominates the other wins,
-    else the less crowded one, else either.
-    """
-    from paretosoc.dse.search.optimizers.selection_jit import choose_winners
-
-    size = len(objectives)
-    rounds = -(-2 * count // size)
-    drawn = np.concatenate([rng.permutation(size) for _ in range(rounds)])[: 2 * count]
-    winners = np.empty(count, dtype=np.int64)
-    choose_winners(objectives, violation, crowding, drawn, rng.random(count), winners)
-    return winners
-
-
 Hashes = NDArray[np.uint64]
-
-SLOTS = 1 << 20
-"""Entries remembered. A newer one may replace an older one, whose row may then come again."""
-SHIFT = 64 - (SLOTS - 1).bit_length()
-"""A hash shifted by this many bits is its slot."""
 
 
 class SeenRows:
@@ -83,27 +63,27 @@ class SeenRows:
     def __init__(self, width: int) -> None:
         # A fixed seed: hashes are the same in every process.
         factors = np.random.default_rng(width).integers(0, 1 << 64, width, np.uint64)
-        self._factors: Hashes = factors | np.uint64(1)
-        self._table: Hashes = np.zeros(SLOTS, dtype=np.uint64)
+        self.factors: Hashes = factors | np.uint64(1)
+        """[width]: of the genes in a row's hash."""
+        self.table: Hashes = np.zeros(SLOTS, dtype=np.uint64)
+        """Hashes, 0 if there is none."""
 
     def first_seen(self, rows: IntArray) -> BoolArray:
         """Return [n]: whether rows [n, width] are new, the first of equal ones. Remember them."""
-        from paretosoc.dse.search.optimizers.selection_jit import mark_new
-
         new = np.zeros(len(rows), dtype=np.bool_)
-        mark_new(np.ascontiguousarray(rows), self._factors, self._table, SHIFT, new)
+        mark_new(np.ascontiguousarray(rows), self.factors, self.table, new)
         return new
 
     @property
     def entries(self) -> Hashes:
         """Return the remembered hashes."""
-        kept: Hashes = self._table[self._table != 0]
+        kept: Hashes = self.table[self.table != 0]
         return kept
 
     @entries.setter
     def entries(self, hashes: Hashes) -> None:
-        self._table[:] = 0
-        self._table[self._slots(hashes)] = hashes
+        self.table[:] = 0
+        self.table[self._slots(hashes)] = hashes
 
     def _slots(self, hashes: Hashes) -> NDArray[np.intp]:
         return (hashes >> np.uint64(SHIFT)).astype(np.intp)

@@ -15,13 +15,14 @@ from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.space.design_space import DesignSpace, ranked
-from paretosoc.dse.space.operators import mutate, neighbours, segment_crossover
+from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
+from tests.support.neighbours import neighbours
 from tests.support.problems.small_spaces import exact_front
 
 SHAPE = RandomShape(networks=(2, 3), groups=(1, 2), units=(1, 2), points=(1, 2))

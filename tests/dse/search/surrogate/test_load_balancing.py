@@ -7,7 +7,8 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
-from paretosoc.dse.search.surrogate.load_balancing import balanced_rows, rebalanced_rows
+from paretosoc.dse.search.surrogate.load_balancing import balanced_rows, make_balance
+from paretosoc.dse.search.surrogate.load_balancing_jit import remap_row
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
 from tests.support.problems.small_spaces import enumerated
@@ -20,7 +21,10 @@ def test_rows_are_allowed_and_repeat_with_their_seed():
         space = DesignSpace(random_problem(np.random.default_rng(seed), SHAPE))
         rows = balanced_rows(space, np.random.default_rng(1), 9)
         again = balanced_rows(space, np.random.default_rng(1), 9)
-        anew = rebalanced_rows(space, np.random.default_rng(2), rows)
+        anew, stream = rows.copy(), np.array([2], dtype=np.uint64)
+        for row in range(len(rows)):
+            balance = make_balance(space, 1)
+            remap_row(space.tables, space.plan, balance, stream, anew[row : row + 1])
         assert np.array_equal(rows, again)
         for some in (rows, anew):
             mapping = some[:, : space.groups]
