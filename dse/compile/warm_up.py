@@ -9,6 +9,7 @@ import numpy as np
 
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.surrogate.load_balancing import balanced_rows
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
@@ -64,6 +65,7 @@ def load_operators(space: DesignSpace) -> None:
     rows = space.random(rng, 2)
     segment_crossover(space, rng, rows, rows)
     mutate(space, rng, rows)
+    balanced_rows(space, rng, 1)
     engine = Nsga2Engine(space, seed=0, population=2, first=rows)
     first = engine.ask()
     values = np.zeros((len(first), len(space.problem.objectives)), dtype=np.int64)
