@@ -66,6 +66,7 @@ def load_operators(space: DesignSpace) -> None:
     segment_crossover(space, rng, rows, rows)
     mutate(space, rng, rows)
     balanced_rows(space, rng, 1)
+    space.domains_used(rows)
     engine = Nsga2Engine(space, seed=0, population=2, first=rows)
     first = engine.ask()
     values = np.zeros((len(first), len(space.problem.objectives)), dtype=np.int64)
