@@ -118,7 +118,7 @@ def choice_intervals(front: Front) -> dict[int, list[tuple[float, float]]]:
 
 def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
     """Return the HTML report of a front: see :meth:`dse.Front.page`."""
-    from paretosoc.dse.tools.analysis.confidence import confidence as sureness
+    from paretosoc.dse.tools.analysis.confidence import confidence_in_all
 
     # Imported here: a search needs no deployments.
     from paretosoc.dse.tools.deploy.deploy import deployment_texts
@@ -146,10 +146,9 @@ def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
         if isinstance(front.problem.execution, FreeRunning):
             draws = _PAGE_DRAWS
         try:
-            of_members = sureness(
-                front.numeric, front.stated_errors, resolution=0, draws=draws, pairs=False
+            sure = ReportConfidence(
+                *confidence_in_all(front.numeric, front.stated_errors, draws=draws)
             )
-            sure = ReportConfidence(of_members, front.confidence(draws=draws))
         except ResultError as error:
             notes.append(f"without error bars: {error}")
     html = report_html(front.numeric, schedule_of, front.costs, texts, sure)

@@ -83,6 +83,28 @@ def confidence(
     return drawn.confidence(front, choices, seed, pairs=pairs)
 
 
+def confidence_in_all(
+    front: Front, errors: CostErrors, *, draws: int, seed: int = 0
+) -> tuple[Confidence, Confidence]:
+    """Return the confidence in all members, without pairs, and that in the usual choices, as
+    :func:`confidence` returns them. Members are simulated once for both.
+
+    Raises:
+        WorkloadError: on arguments out of bounds, or too many draws for memory.
+        ResultError: if the front is empty, or figures would leave int64.
+    """
+    check_arguments(draws=draws, seed=seed)
+    if not front.members:
+        raise ResultError("the front is empty: it has no member to be sure of")
+    members, choices = choose(front, 0), choose(front)
+    goals = goals_of(front.problem, None)
+    of_members, of_choices = Drawn.of_each(front, errors, (members, choices), goals, draws, seed)
+    return (
+        of_members.confidence(front, members, seed, pairs=False),
+        of_choices.confidence(front, choices, seed),
+    )
+
+
 def goals_of(problem: Problem, goal: str | None) -> Goals:
     """Return the goals of a problem, or the one with this name, as columns of
     :func:`_with_columns`.
@@ -150,42 +172,66 @@ class Drawn:
         seed: int,
     ) -> Drawn:
         """Simulate the members with all draws."""
+        return cls.of_each(front, errors, (choices,), goals, draws, seed)[0]
+
+    @classmethod
+    def of_each(
+        cls,
+        front: Front,
+        errors: CostErrors,
+        several: Sequence[Choices],
+        goals: Goals,
+        draws: int,
+        seed: int,
+    ) -> list[Drawn]:
+        """Simulate the members with all draws, once for several selections of choices."""
         problem = front.problem
         rows = rows_of(front.members)
         small, rows = at_clocks_of(_with_columns(problem), rows)
         errors = fitting(small, errors, draws, seed)
-        shown = np.array(choices.members)
-        owner = np.zeros(len(rows), dtype=np.int64)
-        for place, entry in enumerate(choices.entries):
-            owner[list(entry.stands_for)] = place
         objectives, limits = len(problem.objectives), constraints_of(problem)
-        values = draws * len(shown) * (objectives + len(limits) + len(goals))
+        shown = sum(len(choices.members) for choices in several)
+        values = draws * shown * (objectives + len(limits) + len(goals))
         if values > _MAX_VALUES:
             raise WorkloadError(
-                f"draws: at most {_MAX_VALUES * draws // values} of {len(shown)} choices fit in "
+                f"draws: at most {_MAX_VALUES * draws // values} of {shown} choices fit in "
                 f"memory, got {draws}"
             )
-        drawn = cls(
-            figures=np.zeros((draws, len(shown), objectives), dtype=np.int64),
-            kept=np.zeros((draws, len(shown), len(limits)), dtype=np.bool_),
-            feasible=np.zeros((draws, len(shown)), dtype=np.bool_),
-            values={name: np.full((draws, len(shown)), np.inf) for name in goals},
-            least={name: np.full(draws, np.inf) for name in goals},
-            best={name: np.zeros(len(shown), dtype=np.int64) for name in goals},
-        )
+        of_choices = [
+            (
+                cls._of_nothing(draws, len(choices.members), objectives, len(limits), goals),
+                np.array(choices.members),
+                _owners(choices, len(rows)),
+            )
+            for choices in several
+        ]
         bounds = np.array([limit.limit for limit in limits], dtype=np.int64)
         for index, factors in enumerate(errors.draws(draws, seed)):
             outcomes = played(with_factors(small, factors))(rows)
-            drawn.figures[index] = outcomes.objectives[shown, :objectives]
-            drawn.kept[index] = outcomes.constraint_values[shown] <= bounds
-            drawn.feasible[index] = outcomes.feasible[shown]
-            for name, column in goals.items():
-                value = _value(outcomes, column, objectives)
-                drawn.values[name][index] = value[shown]
-                drawn.least[name][index] = value.min()
-                if np.isfinite(value.min()):
-                    drawn.best[name][owner[value.argmin()]] += 1
-        return drawn
+            by_goal = {name: _value(outcomes, column, objectives) for name, column in goals.items()}
+            for drawn, members, owner in of_choices:
+                drawn.figures[index] = outcomes.objectives[members, :objectives]
+                drawn.kept[index] = outcomes.constraint_values[members] <= bounds
+                drawn.feasible[index] = outcomes.feasible[members]
+                for name, value in by_goal.items():
+                    drawn.values[name][index] = value[members]
+                    drawn.least[name][index] = value.min()
+                    if np.isfinite(value.min()):
+                        drawn.best[name][owner[value.argmin()]] += 1
+        return [drawn for drawn, *_ in of_choices]
+
+    @classmethod
+    def _of_nothing(
+        cls, draws: int, choices: int, objectives: int, limits: int, goals: Goals
+    ) -> Drawn:
+        return cls(
+            figures=np.zeros((draws, choices, objectives), dtype=np.int64),
+            kept=np.zeros((draws, choices, limits), dtype=np.bool_),
+            feasible=np.zeros((draws, choices), dtype=np.bool_),
+            values={name: np.full((draws, choices), np.inf) for name in goals},
+            least={name: np.full(draws, np.inf) for name in goals},
+            best={name: np.zeros(choices, dtype=np.int64) for name in goals},
+        )
 
     def confidence(
         self, front: Front, choices: Choices, seed: int, *, pairs: bool = True
@@ -250,6 +296,14 @@ class Drawn:
                 for name in self.values
             },
         )
+
+
+def _owners(choices: Choices, members: int) -> IntArray:
+    """Return the place of the choice that stands for each member."""
+    owner = np.zeros(members, dtype=np.int64)
+    for place, entry in enumerate(choices.entries):
+        owner[list(entry.stands_for)] = place
+    return owner
 
 
 def played(problem: Problem, *, jobs: int = 1) -> Callable[[IntArray], Outcomes]:

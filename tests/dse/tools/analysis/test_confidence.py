@@ -24,7 +24,7 @@ from paretosoc.common.units import PPM
 from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.tools.analysis.confidence import confidence
+from paretosoc.dse.tools.analysis.confidence import confidence, confidence_in_all
 from paretosoc.dse.tools.analysis.cost_draws import (
     CostErrors,
     at_clocks_of,
@@ -355,6 +355,15 @@ def test_a_choice_stands_for_its_members():
         assert choice.intervals == by_member[choice.member].intervals
         assert choice.goals["fastest"].regret == by_member[choice.member].goals["fastest"].regret
         assert choice.goals["fastest"].best >= by_member[choice.member].goals["fastest"].best
+
+
+def test_members_and_choices_from_the_same_draws_are_as_each_alone():
+    front = front_of(2)
+    errors = same_errors(front.problem, ERROR)
+    assert confidence_in_all(front, errors, draws=20, seed=3) == (
+        confidence(front, errors, draws=20, seed=3, resolution=0, pairs=False),
+        confidence(front, errors, draws=20, seed=3),
+    )
 
 
 def test_more_draws_begin_with_the_same():
