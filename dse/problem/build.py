@@ -3,6 +3,7 @@ origins of its costs."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Hashable, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -50,6 +51,7 @@ from paretosoc.results.front.front import InputFile
 from paretosoc.results.problem.execution import LongRun
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
+from paretosoc.sdf.catalogue.catalogue import catalogue
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
@@ -76,6 +78,9 @@ class BuiltProblem:
 
 
 _Key = tuple[Hashable, ...]
+_MAX_NETWORKS = 32
+_networks: OrderedDict[Hashable, NetworkTables] = OrderedDict()
+"""The last networks of the catalogue that this process has read, cut and costed."""
 
 
 def _models(workload: Workload) -> list[WorkloadNetwork]:
@@ -108,7 +113,8 @@ def build_problem(
     Args:
         losses: accuracy that number formats cost.
         known: networks that earlier calls have read, cut and costed, each under all that this
-            depends on (a file under its path alone). New ones are added.
+            depends on (a file under its path alone). New ones are added. None: the last ones of
+            the catalogue, since files may change.
 
     Raises:
         GraphError: if a network cannot be read or cut.
@@ -142,7 +148,7 @@ def build_problem(
         ],
         formats,
     )
-    known = {} if known is None else known
+    catalogued = {entry.name for entry in catalogue()} if known is None else set()
     tables: dict[_Key, NetworkTables] = {}
     for network in workload.networks:
         key = _key(network)
@@ -159,9 +165,14 @@ def build_problem(
         if network.is_task:
             tables[key] = task_tables(network, platform, choices)
             continue
-        if under not in known:
-            known[under] = network_tables(network, platform, units, served, options, profile)
-        found = known[under]
+        kept = _networks if network.source in catalogued else known
+        found = None if kept is None else kept.get(under)
+        if found is None:
+            found = network_tables(network, platform, units, served, options, profile)
+        if kept is not None:
+            kept[under] = found
+        while len(_networks) > _MAX_NETWORKS:
+            _networks.popitem(last=False)
         why = f"{RUNTIMES[runtime].title} does not serve it"
         costs_there = on_further_units(found.costs, platform, served, choices, why)
         tables[key] = replace(found, costs=costs_there)
