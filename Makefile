@@ -44,6 +44,8 @@ lint:
 types:
 	$(BIN)/mypy
 
+# With bytecode of the sources, too: tests start hundreds of processes.
+unit quick: export PYTHONDONTWRITEBYTECODE =
 unit:
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
 

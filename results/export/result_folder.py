@@ -26,6 +26,7 @@ from paretosoc.results.front.front_document import FRONT, front_from_document, f
 from paretosoc.results.front.proof_tree import tree_from_bytes
 from paretosoc.results.io.atomic_folder import check_own_folder, write_files
 from paretosoc.results.io.canonical_json import canonical_bytes, parse, sha256_of
+from paretosoc.results.plots.front import front_pictures
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 
@@ -86,8 +87,6 @@ def write_results(
             (without ``overwrite``) or holds anything but a result of ours (with it), or cannot be
             written.
     """
-    from paretosoc.results.plots.front import front_pictures
-
     check_output_folder(folder, overwrite=overwrite)
     files = {
         PROBLEM_FILE: problem_bytes(front.problem),

@@ -2,6 +2,7 @@
 
 import importlib.util
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from weakref import WeakKeyDictionary
@@ -34,6 +35,7 @@ LADDERS = {
 _SCHEDULES: WeakKeyDictionary[DesignPoint, Schedule] = WeakKeyDictionary()
 
 
+@cache
 def load_recompute() -> ModuleType:
     path = Path(__file__).parents[1] / "support" / "recompute_front.py"
     spec = importlib.util.spec_from_file_location("recompute_front", path)

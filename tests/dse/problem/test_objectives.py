@@ -25,10 +25,8 @@ def load_script():
 
 
 @pytest.fixture
-def explored(dse, tmp_path, capsys, monkeypatch):
-    """Explores, lets the script recompute everything, and returns the front; no pictures."""
-    place = "paretosoc.results.plots.front.front_pictures"
-    monkeypatch.setattr(place, lambda *_, **__: {})
+def explored(dse, tmp_path, capsys):
+    """Explores, lets the script recompute everything, and returns the front."""
 
     def call(platform, *options):
         folder = tmp_path / "run"

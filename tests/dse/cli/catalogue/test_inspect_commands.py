@@ -15,6 +15,7 @@ from onnx import TensorProto, helper
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.cli.shared.terminal import wrapped
 from paretosoc.platforms.io.platform_file import platform_names
+from paretosoc.sdf.analysis import sdf_report
 from paretosoc.sdf.analysis.sdf_report import analyse
 from paretosoc.sdf.catalogue.catalogue import catalogue
 from paretosoc.sdf.formats.graph_json import read_graph
@@ -158,7 +159,7 @@ def test_sdf(output, name, monkeypatch):
     assert all(len(line) <= 80 for line in text.splitlines())
 
 
-def test_sdf_for_a_throughput_and_a_type_of_processor(output):
+def test_sdf_for_a_throughput_and_a_type_of_processor(output, monkeypatch):
     file = str(GRAPHS / "rate_converter.xml")
     data = json.loads(output("sdf", file, "--throughput", "1/9000", "--json"))
     assert data["buffers_for_throughput"]["wanted"]["exact"] == "1/9000"
@@ -169,20 +170,25 @@ def test_sdf_for_a_throughput_and_a_type_of_processor(output):
         if Fraction(point["throughput"]["iterations_per_time_unit"]["exact"]) >= Fraction(1, 9000)
     )
     assert data["buffers_for_throughput"]["tokens"] == least
+    monkeypatch.setattr(sdf_report, "TRADE_OFF_FIRINGS", 0)
     data = json.loads(output("sdf", file, "--processor-type", "cpu", "--json"))
     times = {actor["name"]: actor["time"] for actor in data["actors"]}
     assert times["raise_8_7"] == 350
     assert [order["processor"] for order in data["bound"]["orders"]] == ["cpu"]
 
 
-def test_sdf_says_which_of_several_default_processors_it_takes(output, tmp_path):
+def test_sdf_says_which_of_several_default_processors_it_takes(output, tmp_path, monkeypatch):
+    # The trade-off takes seconds.
+    monkeypatch.setattr(sdf_report, "TRADE_OFF_FIRINGS", 0)
     text = (GRAPHS / "rate_converter.xml").read_text().replace('default="false"', 'default="true"')
     file = tmp_path / "two.xml"
     file.write_text(text)
     lines = output("sdf", str(file), columns=300).splitlines()
-    (note,) = (line for line in lines if line.startswith("note: "))
+    note, left_out = (line for line in lines if line.startswith("note: "))
+    assert left_out.startswith("note: no trade-off: ")
     assert "the first one counts: 'reader' on 'cpu', " in note
-    assert "note: " not in output("sdf", str(file), "--processor-type", "cpu", columns=300)
+    others = output("sdf", str(file), "--processor-type", "cpu", columns=300)
+    assert others.count("note: ") == others.count("note: no trade-off: ") == 1
 
 
 BAD = [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -21,10 +23,18 @@ FIVE = EXAMPLES / "tang" / "five_pairs.csv"
 
 
 @pytest.fixture(scope="module")
-def profile(tmp_path_factory):
+def calibrated(tmp_path_factory):
+    """The profile of five clock pairs, and what the command prints."""
     path = tmp_path_factory.mktemp("calibrated") / "tx2.json"
-    assert run(["calibrate", str(FIVE), "--platform", "jetson-tx2", "-o", str(path)]) == 0
-    return path
+    command = ["calibrate", str(FIVE), "--platform", "jetson-tx2", "-o", str(path)]
+    with redirect_stdout(StringIO()) as out:
+        assert run([*command, "--json", "--cross-validate"]) == 0
+    return path, json.loads(out.getvalue())
+
+
+@pytest.fixture
+def profile(calibrated):
+    return calibrated[0]
 
 
 def test_measured_points_come_out_of_an_exploration(dse, profile, tmp_path):
@@ -47,9 +57,8 @@ def test_measured_points_come_out_of_an_exploration(dse, profile, tmp_path):
     }
 
 
-def test_the_document_has_everything(dse, profile):
-    outcome = dse("calibrate", FIVE, "--platform", "jetson-tx2", "--json", "--cross-validate")
-    document = json.loads(outcome.out)
+def test_the_document_has_everything(calibrated):
+    profile, document = calibrated
     assert document["profile"] == json.loads(profile.read_text())
     forms = {entry["form"]: entry for entry in document["cross_validation"]}
     assert forms["overlap-stall"]["median_error"] < forms["overlap"]["median_error"]
