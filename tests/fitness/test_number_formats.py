@@ -23,7 +23,7 @@ from paretosoc.results.problem.problem_file import problem_bytes, problem_from_b
 from tests.support.problems.random_spaces import random_limited_problem, space_of
 from tests.support.sample import SAMPLE
 
-CHUNKS, CHUNK = 2 * SAMPLE, 50
+CHUNKS, CHUNK = SAMPLE, 50
 KINDS = (
     ObjectiveKind.LATENCY,
     ObjectiveKind.ENERGY,

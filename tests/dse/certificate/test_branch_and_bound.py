@@ -32,7 +32,7 @@ from tests.support.problems.random_spaces import (
 from tests.support.proofs.lemmas import leaves_of
 from tests.support.sample import SAMPLE
 
-CHUNKS, CHUNK = 5 * SAMPLE, 40
+CHUNKS, CHUNK = 2 * SAMPLE, 40
 REFERENCE = {1: 7_533_629_335, 2: 7_325_701_235, None: 7_325_701_235}
 """Most transitions per network -> T* in ps."""
 LEMMAS_FROM_OPTIMUM = {1: 102, 2: 492, None: 2326}

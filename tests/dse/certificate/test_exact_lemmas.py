@@ -15,7 +15,7 @@ from tests.support.problems.random_spaces import random_power_problem, size_of
 from tests.support.proofs.lemmas import failing_lemmas, faults, leaves_of
 from tests.support.sample import SAMPLE
 
-CHUNKS, CHUNK = 3 * SAMPLE, 30
+CHUNKS, CHUNK = 2 * SAMPLE, 30
 MAX_DESIGNS = 3000
 
 

@@ -17,7 +17,7 @@ from tests.support.proofs.random_lemmas import random_lemmas, small_problem, wit
 from tests.support.proofs.schedule_lemma_bound import bound_from_schedule
 from tests.support.sample import SAMPLE
 
-CHUNKS, PER_CHUNK = 3 * SAMPLE, 75
+CHUNKS, PER_CHUNK = SAMPLE, 75
 LEMMAS = 12
 MIN_OF_CHUNK = {
     "several networks": 25,

@@ -29,7 +29,7 @@ from tests.support.proofs.random_lemmas import (
 from tests.support.sample import SAMPLE
 
 ANY = NOT_NAMED
-CHUNKS, CHUNK = 3 * SAMPLE, 30
+CHUNKS, CHUNK = SAMPLE, 30
 LEMMAS = 20
 MIN_OF_CHUNK = {"period": 3, "cap": 20, "budget": 20, "sum of rates": 50, "makespan": 50}
 """How many lemmas of a chunk must hold for the sake of a limit, or of an objective's bound."""

@@ -25,7 +25,7 @@ from tests.support.features import compare_all
 from tests.support.problems.chain_cases import busy_ps, has_engine, has_overtaking, has_sharing
 from tests.support.sample import SAMPLE
 
-CHUNKS, PER_CHUNK = 4 * SAMPLE, 500
+CHUNKS, PER_CHUNK = SAMPLE, 500
 MIN_OF_CHUNK = {
     **{f"{count} networks": 80 for count in (1, 2, 3, 4)},
     **{f"{count} units": 80 for count in (1, 2, 3, 4)},

@@ -17,7 +17,7 @@ from tests.support.features import compare_all
 from tests.support.problems.chain_cases import assert_same, chains_of, compare, rows_of
 from tests.support.sample import SAMPLE
 
-CHUNKS, PER_CHUNK = 4 * SAMPLE, 500
+CHUNKS, PER_CHUNK = SAMPLE, 500
 MIN_OF_CHUNK = {
     "1 networks": 100,
     "2 networks": 100,

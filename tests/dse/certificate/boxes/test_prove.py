@@ -36,7 +36,7 @@ from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem_file import problem_from_document
 from tests.support.sample import SAMPLE
 
-CHUNKS, PER_CHUNK = 2 * SAMPLE, 10
+CHUNKS, PER_CHUNK = SAMPLE, 10
 DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]
 
 

@@ -21,7 +21,7 @@ from paretosoc.results.front.bounds import Leaf
 from tests.support.proofs.random_boxes import random_corner, random_proof
 from tests.support.sample import SAMPLE
 
-CHUNKS, PER_CHUNK = 3 * SAMPLE, 30
+CHUNKS, PER_CHUNK = SAMPLE, 30
 DRAWS = [enumerated, enumerated_model, enumerated_rates, enumerated_formats]
 
 
