@@ -1,0 +1,31 @@
+"""The pictures in a result folder, which other tests write without."""
+
+import pytest
+
+import paretosoc as dse_library
+from paretosoc.dse.api.front_pictures import choice_intervals
+from paretosoc.results.plots.front import front_pictures
+
+SMALL = (
+    *("explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier", "--units", "gpu,dla0"),
+    *("--groups", "2", "--runtime", "none", "--no-certify", "--max-evaluations", "60", "-q"),
+)
+
+
+@pytest.mark.usefixtures("drawing")
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--fps", "25", "--objective", "power", "--objective", "latency"),
+        ("--free-running", "--objective", "throughput", "--objective", "efficiency"),
+        ("--objective", "latency:alexnet", "--objective", "latency", "--objective", "energy"),
+    ],
+)
+def test_every_kind_of_front_is_drawn(dse, tmp_path, options):
+    done = dse(*SMALL, *options, "-o", tmp_path / "run")
+    assert (done.status, done.err) == (0, "")
+    front = dse_library.load(tmp_path / "run")
+    drawn = front_pictures(front.numeric, ".svg", ".png", intervals=choice_intervals(front))
+    for suffix, picture in drawn.items():
+        assert (tmp_path / "run" / f"front{suffix}").read_bytes() == picture
