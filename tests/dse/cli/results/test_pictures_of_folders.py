@@ -8,7 +8,7 @@ from paretosoc.results.plots.front import front_pictures
 
 SMALL = (
     *("explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier", "--units", "gpu,dla0"),
-    *("--groups", "2", "--runtime", "none", "--no-certify", "--max-evaluations", "60", "-q"),
+    *("--groups", "2", "--runtime", "none", "--max-nodes", "0", "--max-evaluations", "60", "-q"),
 )
 
 
