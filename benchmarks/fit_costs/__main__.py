@@ -182,7 +182,7 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
         error = _fit_error(
             0, errors.median_of_units, errors.p90_of_units, None, scales.new_unit, scales.usual
         )
-        figures = peak_figures(fit.usual(), pool.tile_of(entry), pool.counts_elements, error)
+        figures = peak_figures(fit.usual(), pool.tile_of(entry), pool.elements, error)
         write_peak(platform, unit, precision, figures, text, "assumed")
         return
     row = errors.rows[own]
@@ -202,7 +202,7 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
         ratio = load_platform(own[0]).memory_peak_kbps / load_platform(platform).memory_peak_kbps
         share = max(fitted.share, min(MOST_SCALED, fitted.share * ratio))
         fitted = replace(fitted, share=share)
-    figures = peak_figures(fitted, pool.tile_of(entry), pool.counts_elements, error)
+    figures = peak_figures(fitted, pool.tile_of(entry), pool.elements, error)
     write_peak(platform, unit, precision, figures, text, "derived")
 
 

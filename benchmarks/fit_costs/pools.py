@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.fit_costs.fit import Prior
-from benchmarks.fit_costs.samples import Entry, Measured, Sample, parts_of, published, sample
+from benchmarks.fit_costs.samples import (
+    ELEMENT_KINDS,
+    Entry,
+    Measured,
+    Sample,
+    parts_of,
+    published,
+    sample,
+)
 from paretosoc.fitness.cost_model.roofline import DEPTHWISE, ELEMENTS
 from paretosoc.platforms.platform import Tile
+from paretosoc.sdf.layer import LayerKind
 
 AMPERE = Tile(start_macs=256, channels=64)
 VOLTA = Tile(start_macs=128, channels=64, rows=64)
@@ -43,14 +52,14 @@ class Pool:
         return next((tile for name, tile in self.tiles if entry[0].startswith(name)), Tile())
 
     @property
-    def counts_elements(self) -> bool:
-        """Return whether launches without multiply-accumulates compute."""
-        return ELEMENTS in dict(self.prior.classes)
+    def elements(self) -> tuple[str, ...]:
+        """Return the efficiencies that launches without multiply-accumulates have."""
+        return tuple(k for k, _ in self.prior.classes if k in (ELEMENTS, *ELEMENT_KINDS))
 
     def samples(self, measured: Sequence[Measured] = ()) -> list[Sample]:
         """Return its networks of those measured, by default of all published."""
         held = [one for one in measured or published() if self.holds(one.entry)]
-        return [sample(one, self.tile_of(one.entry), self.counts_elements) for one in held]
+        return [sample(one, self.tile_of(one.entry), self.elements) for one in held]
 
 
 _CPU = Prior(share=0.4, us_per_layer=15, class_sd=0.7, classes=((ELEMENTS, 1.0),))
@@ -58,10 +67,15 @@ _X86 = tuple(("intel-core-ultra-7-155h", name) for name in ("fp32", "fp16", "int
 """OpenVINO on x86: the others are Arm cores with ncnn and QNN."""
 _HTP = Prior(
     share=0.8,
-    us_per_layer=2,
+    us_per_layer=0.3,
     us_per_network=100,
-    class_sd=0.3,
-    classes=((DEPTHWISE, 0.3), (ELEMENTS, 0.02)),
+    fixed_sd=0.5,
+    classes=((DEPTHWISE, 0.3), (ELEMENTS, 0.02), (LayerKind.POOLING.value, 0.1)),
+)
+"""All layers are compiled into one program, whose steps need no launch."""
+_HTP_FP16, _HTP_INT8 = (
+    replace(_HTP, classes=(*_HTP.classes, (kind.value, value)))
+    for kind, value in ((LayerKind.NORMALISATION, 0.02), (LayerKind.DATA_MOVEMENT, 0.01))
 )
 POOLS = (
     Pool(
@@ -96,8 +110,8 @@ POOLS = (
         Prior(efficiency=0.3, share=0.5, us_per_network=300, classes=((DEPTHWISE, 0.3),)),
         ("intel",),
     ),
-    Pool("Snapdragon NPUs in FP16", "npu", ("fp16",), _HTP, ("snapdragon",)),
-    Pool("Snapdragon NPUs in INT8", "npu", ("int8",), _HTP, ("snapdragon",)),
+    Pool("Snapdragon NPUs in FP16", "npu", ("fp16",), _HTP_FP16, ("snapdragon",)),
+    Pool("Snapdragon NPUs in INT8", "npu", ("int8",), _HTP_INT8, ("snapdragon",)),
     Pool(
         "RK3588's NPU",
         "npu",

@@ -14,8 +14,8 @@ from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.roofline import (
     CLASSES,
-    ELEMENTS,
     class_of,
+    element_key,
     loaded,
     moved_bytes,
     network_parts,
@@ -44,14 +44,21 @@ NEW_FAMILIES = tuple(
     f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam")
 )
 """Sets that no figure is fitted to."""
+ELEMENT_KINDS = tuple(
+    kind.value for kind in (LayerKind.POOLING, LayerKind.NORMALISATION, LayerKind.DATA_MOVEMENT)
+)
+"""Kinds of layers without multiply-accumulates whose efficiency may be fitted."""
 KEYS = (
     "default",
     LayerKind.CONVOLUTION.value,
     *CLASSES,
+    *ELEMENT_KINDS,
     LayerKind.MATRIX_PRODUCT.value,
     LayerKind.ATTENTION.value,
 )
 """Efficiencies that are fitted."""
+LACKING = {("aihub_npu", "googlenet"): "LRN"}
+"""Operations that a set's network lacks: torchvision's GoogLeNet does not normalise responses."""
 Entry = tuple[str, str, str]
 """Platform, unit, number format."""
 
@@ -65,7 +72,8 @@ class Measured:
     pixels: int
     clocks: tuple[tuple[str, int], ...]
     ms: float
-    convolutions_only: bool = False
+    without: str = ""
+    """An operation of the catalogue's network that the measured one lacks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +116,8 @@ def of_sets(names: Sequence[str]) -> list[Measured]:
             mhz = {names[0]: row["own"], names[-1]: row["memory"]}
             clocks = tuple((key, round(1000 * float(value))) for key, value in mhz.items())
             entry, pixels = (platform, unit, precision), int(float(row["pixels"]))
-            found.append(Measured(entry, network, pixels, clocks, float(row["latency"])))
+            lacks = LACKING.get((name, network), "")
+            found.append(Measured(entry, network, pixels, clocks, float(row["latency"]), lacks))
     return found
 
 
@@ -126,11 +135,11 @@ def _of_platforms() -> list[Measured]:
                 continue
             # The model file of HaX-CoNN's VGG-19 lacks the large products, and the measured times
             # leave no room for their weights.
-            partial = known[0].name == "vgg19"
+            lacks = "Gemm" if known[0].name == "vgg19" else ""
             entry = (name, record.units[0], record.precision)
             ms = record.time_ps / PS_PER_MS
             pixels = known[0].input_shape[-1]
-            found.append(Measured(entry, known[0].name, pixels, record.clocks_khz, ms, partial))
+            found.append(Measured(entry, known[0].name, pixels, record.clocks_khz, ms, lacks))
     return found
 
 
@@ -167,17 +176,16 @@ def parts_of(entry: Entry) -> tuple[Platform, Unit, Peak]:
     return platform, unit, next(peak for peak in unit.peaks if peak.precision == entry[2])
 
 
-def sample(measured: Measured, tile: Tile, counts_elements: bool) -> Sample:
-    """Return the launches of a measured network on tiles. ``counts_elements``: launches without
-    multiply-accumulates compute."""
+def sample(measured: Measured, tile: Tile, elements: Sequence[str]) -> Sample:
+    """Return the launches of a measured network on tiles. ``elements``: efficiencies that launches
+    without multiply-accumulates have."""
     platform, unit, peak = parts_of(measured.entry)
     model = unit_model(unit, platform, peak)
     ratios = clock_ratios(unit, platform, measured.clocks)
     launches = [
         launch
         for launch in _launches(measured.network, measured.pixels)
-        if not launch.is_free
-        and not (measured.convolutions_only and launch.layers[0].operation == "Gemm")
+        if not launch.is_free and launch.layers[0].operation != measured.without
     ]
     compute = np.zeros((len(launches), len(KEYS)))
     scale = float(ratios.own / model.macs_per_ps) / PS_PER_MS
@@ -185,9 +193,10 @@ def sample(measured: Measured, tile: Tile, counts_elements: bool) -> Sample:
         for layer in launch.layers:
             place = KEYS.index(key) if (key := class_of(layer)) in KEYS else 0
             compute[row, place] += float(padded_macs(layer, tile)) * scale
-        if counts_elements and not compute[row].any():
-            elements = sum(layer.output_elements for layer in launch.layers)
-            compute[row, KEYS.index(ELEMENTS)] = elements * scale
+        class_key = element_key(launch, elements)
+        if class_key is not None and not compute[row].any():
+            written = sum(layer.output_elements for layer in launch.layers)
+            compute[row, KEYS.index(class_key)] = written * scale
     whole = platform.memory_peak_kbps / float(ratios.memory)
     own = loaded([launches], replace(model, bytes_per_element=peak.bytes_per_element))
     memory = [moved_bytes(launch, own) / whole for launch in launches]

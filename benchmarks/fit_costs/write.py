@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from benchmarks.fit_costs.fit import Figures
-from benchmarks.fit_costs.samples import KEYS
+from benchmarks.fit_costs.samples import ELEMENT_KINDS, KEYS
 from paretosoc.fitness.cost_model.roofline import ELEMENTS
 from paretosoc.platforms.platform import FitError, Tile
 
@@ -18,13 +19,15 @@ FOLDER = Path(str(resources.files("paretosoc.platforms.data")))
 
 
 def peak_figures(
-    figures: Figures, tile: Tile, counts_elements: bool, error: FitError | None
+    figures: Figures, tile: Tile, elements: Sequence[str], error: FitError | None
 ) -> dict[str, Any]:
     """Return the fitted keys of a peak, rounded to three digits."""
     efficiency = zip(KEYS, (_short(float(value)) for value in figures.efficiency), strict=True)
     found: dict[str, Any] = {
         "efficiency": {
-            key: value for key, value in efficiency if key != ELEMENTS or counts_elements
+            key: value
+            for key, value in efficiency
+            if key in elements or key not in (ELEMENTS, *ELEMENT_KINDS)
         }
     }
     if tile != Tile():

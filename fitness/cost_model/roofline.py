@@ -9,7 +9,7 @@ besides. ``benchmarks.fit_costs`` fits the figures to measured networks.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -31,7 +31,8 @@ FAST = "3 x 3 convolution"
 PRODUCT = "product of activations"
 ELEMENTS = "elements"
 """Class of launches without multiply-accumulates: one operation for each element written. They
-compute on units that have an efficiency of it. On others traffic bounds them."""
+compute on units that have an efficiency of it, or of their first layer's kind, which precedes. On
+others traffic bounds them."""
 CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT, ELEMENTS)
 """Classes of layers finer than their kind. A peak may name an efficiency for each."""
 
@@ -207,7 +208,14 @@ def launch_work(launch: Launch, model: UnitModel) -> Fraction:
         ),
         Fraction(0),
     )
-    if not work and ELEMENTS in model.efficiency:
+    key = element_key(launch, model.efficiency)
+    if not work and key is not None:
         elements = sum(layer.output_elements for layer in launch.layers)
-        work = elements / (model.macs_per_ps * model.efficiency[ELEMENTS])
+        work = elements / (model.macs_per_ps * model.efficiency[key])
     return work
+
+
+def element_key(launch: Launch, known: Container[str]) -> str | None:
+    """Return which of the ``known`` efficiencies a launch without multiply-accumulates has."""
+    keys = (launch.layers[0].kind.value, ELEMENTS)
+    return next((key for key in keys if key in known), None)

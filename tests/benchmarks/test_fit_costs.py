@@ -39,7 +39,7 @@ def test_platform_files_hold_what_the_fit_gives(name: str) -> None:
         assert np.array_equal(fit.vector, fit_pool(samples, pool.prior).vector)
     for entry in fit.layout.entries:
         _, _, peak = parts_of(entry)
-        figures = peak_figures(fit.figures(entry), pool.tile_of(entry), pool.counts_elements, None)
+        figures = peak_figures(fit.figures(entry), pool.tile_of(entry), pool.elements, None)
         efficiency = {key: float(share) for key, share in peak.efficiency}
         assert efficiency == pytest.approx(figures["efficiency"], rel=0.01)
         assert float(peak.bandwidth_share or 0) == pytest.approx(

@@ -45,6 +45,10 @@ def test_a_launch_without_multiplications_takes_an_operation_for_each_element() 
     unit = model(efficiency={"default": Fraction(1, 2), ELEMENTS: Fraction(1, 50)})
     assert launch_work(launch, unit) == 50 * pooling.output_elements / unit.macs_per_ps
     assert launch_work(launch, replace(unit, efficiency={"default": Fraction(1, 2)})) == 0
+    pools = replace(unit, efficiency=unit.efficiency | {"pooling": Fraction(1, 10)})
+    assert launch_work(launch, pools) == 10 * pooling.output_elements / unit.macs_per_ps
+    resize = Launch((layer("a", LayerKind.RESIZE, macs=0),), elements=1000, is_free=False)
+    assert launch_work(resize, pools) == launch_work(resize, unit) > 0
 
 
 def test_a_cpu_computes_elements_by_default() -> None:
