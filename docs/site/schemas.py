@@ -11,8 +11,7 @@ from typing import Any
 
 from docs.site.document_schema import schema_of
 from paretosoc.results.costs.costs_file import COSTS, MEASUREMENTS
-from paretosoc.results.front.bounds_file import BOUNDS
-from paretosoc.results.front.certificate import CERTIFICATE
+from paretosoc.results.front.certificate import BOUNDS, CERTIFICATE
 from paretosoc.results.front.front_document import FRONT
 from paretosoc.results.io.document import Document
 from paretosoc.results.problem.problem_file import PROBLEM

@@ -41,8 +41,7 @@ from paretosoc.results.export.result_folder import (
 )
 from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
-from paretosoc.results.front.choices import DEFAULT_RESOLUTION, choose
-from paretosoc.results.front.confidence import DRAWS, Confidence
+from paretosoc.results.front.choices import DEFAULT_RESOLUTION, DRAWS, Confidence, choose
 from paretosoc.results.front.front import Front as NumericFront
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title

@@ -11,8 +11,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.api.result import check_plot
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.choices import choose
-from paretosoc.results.front.confidence import DRAWS
+from paretosoc.results.front.choices import DRAWS, choose
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.named_members import (
     FASTEST,

@@ -16,7 +16,7 @@ from paretosoc.dse.tools.measuring.plan_folder import bench_of, write_plan
 from paretosoc.dse.tools.measuring.planning import Decisions, Plan, Planned, plan_experiments
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.deploy.deployment import require_origins
-from paretosoc.results.front.confidence import DRAWS, ChoiceConfidence
+from paretosoc.results.front.choices import DRAWS, ChoiceConfidence
 
 MOST_MINUTES = 10_000
 _MINUTES = Quantity("MINUTES", Fraction(1, 10), Fraction(MOST_MINUTES))

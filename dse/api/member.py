@@ -9,10 +9,10 @@ from functools import cached_property
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.results.front.front import Member as NumericMember
-from paretosoc.results.front.reaction import reaction_ps
 from paretosoc.results.front.schedule import ScheduledMember
 from paretosoc.results.problem.objectives import displayed, shown_values
 from paretosoc.results.problem.problem import Problem as NumericProblem
+from paretosoc.results.problem.rates import reaction_ps
 from paretosoc.results.text.member_diff import clocks_mhz
 from paretosoc.results.text.rates import energy_per_image_mj, images_per_second
 

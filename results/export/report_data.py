@@ -13,8 +13,7 @@ from dataclasses import asdict, dataclass
 
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.export.report_proofs import proofs_of
-from paretosoc.results.front.choices import RESOLUTIONS, choose
-from paretosoc.results.front.confidence import Confidence
+from paretosoc.results.front.choices import RESOLUTIONS, Confidence, choose
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.front_document import front_sha256

@@ -18,8 +18,13 @@ from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.costs.costs_file import costs_bytes, costs_from_bytes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof
-from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
-from paretosoc.results.front.certificate import ProofArtifacts, certificate_from_bytes, proof_files
+from paretosoc.results.front.certificate import (
+    ProofArtifacts,
+    bounds_bytes,
+    bounds_from_bytes,
+    certificate_from_bytes,
+    proof_files,
+)
 from paretosoc.results.front.epsilon import open_corners, region_reaches
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import FRONT, front_from_document, front_to_document

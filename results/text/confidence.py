@@ -13,7 +13,7 @@ from paretosoc.results.costs.cost_origins import (
     CostOrigin,
     CostOrigins,
 )
-from paretosoc.results.front.confidence import ChoiceConfidence, Confidence
+from paretosoc.results.front.choices import ChoiceConfidence, Confidence
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import KNEE, mark_members
 from paretosoc.results.problem.objectives import format_number

@@ -20,15 +20,16 @@ from paretosoc.dse.space.members import rows_of
 from paretosoc.dse.tools.analysis.cost_draws import CostErrors, at_clocks_of, fitting, with_factors
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.choices import Choices, choose
-from paretosoc.results.front.confidence import (
+from paretosoc.results.front.choices import (
     BROKEN,
     DRAWS,
     PERCENTILES,
     SURE,
     ChoiceConfidence,
+    Choices,
     Confidence,
     Odds,
+    choose,
 )
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import (

@@ -15,7 +15,7 @@ from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.tools.choose.joined import JoinedFront, label_of
-from paretosoc.results.front.confidence import SURE
+from paretosoc.results.front.choices import SURE
 from paretosoc.results.io.canonical_json import finite_or_none
 
 

@@ -26,7 +26,7 @@ from paretosoc.dse.tools.choose.boards import Figure
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.platforms.platform import Platform, Source, Status
 from paretosoc.results.costs.cost_origins import NINE_OF_TEN, ONE_OF_TWO, CostOrigin, CostOrigins
-from paretosoc.results.front.confidence import PERCENTILES, SURE
+from paretosoc.results.front.choices import PERCENTILES, SURE
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.limits import (
     DEADLINES,

@@ -31,8 +31,13 @@ from paretosoc.dse.tools.measuring.experiments import (
     pairs_of,
 )
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.choices import DEFAULT_RESOLUTION, Choices, choose
-from paretosoc.results.front.confidence import DRAWS, ChoiceConfidence
+from paretosoc.results.front.choices import (
+    DEFAULT_RESOLUTION,
+    DRAWS,
+    ChoiceConfidence,
+    Choices,
+    choose,
+)
 from paretosoc.results.front.front import Front
 
 _LEAST_GAIN = 1e-4

@@ -24,8 +24,8 @@ from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.check.members.guarantee import plain_guarantee
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.front import Member
-from paretosoc.results.front.reaction import reaction_ps
 from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.rates import reaction_ps
 from tests.dse.workload.test_waiting_releases import eye_and_track
 from tests.fitness.guarantee.test_guarantee import late_releases, times_within, with_jitter
 

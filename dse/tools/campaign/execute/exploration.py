@@ -43,8 +43,7 @@ from paretosoc.results.export.result_folder import (
     FRONT_FILE,
     REPORT_FILE,
 )
-from paretosoc.results.front.bounds_file import bounds_bytes
-from paretosoc.results.front.certificate import proof_files
+from paretosoc.results.front.certificate import bounds_bytes, proof_files
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import front_to_document
 from paretosoc.results.io.canonical_json import canonical_bytes, sha256_of

@@ -31,7 +31,7 @@ from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof, Leaf, Multipliers
-from paretosoc.results.front.bounds_file import bounds_bytes, bounds_from_bytes
+from paretosoc.results.front.certificate import bounds_bytes, bounds_from_bytes
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem_file import problem_from_document
 from tests.support.sample import SAMPLE

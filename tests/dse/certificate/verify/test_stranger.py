@@ -28,7 +28,7 @@ from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import write_results
 from paretosoc.results.front.bounds import BoundProof
-from paretosoc.results.front.bounds_file import bounds_bytes
+from paretosoc.results.front.certificate import bounds_bytes
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
 from paretosoc.results.problem.problem import Problem

@@ -38,7 +38,7 @@ from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.costs.cost_origins import CostError
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.confidence import ChoiceConfidence, Confidence, Odds
+from paretosoc.results.front.choices import ChoiceConfidence, Confidence, Odds
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
