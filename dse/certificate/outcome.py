@@ -43,6 +43,30 @@ class ProofOutcome:
     not_shown: str | None = None
 
 
+def outcome_of(
+    front: Front,
+    certificate: CertifiedFront | None,
+    epsilon: CertifiedFront | None,
+    bounds: BoundedFront | None,
+    interrupted: bool,
+    refused: str | None,
+) -> ProofOutcome:
+    """Return the outcome of proofs about a front, which gets their claims."""
+    return ProofOutcome(
+        replace(
+            front,
+            certificate=None if certificate is None else certificate.claim,
+            epsilon=None if epsilon is None else epsilon.claim,
+            bounds=None if bounds is None else bounds.claim,
+        ),
+        None if certificate is None else certificate.files,
+        None if epsilon is None else epsilon.files,
+        None if bounds is None else bounds.proof,
+        interrupted,
+        refused,
+    )
+
+
 def parts_front(front: Front) -> Front:
     """Return the members that are non-dominated in the parts, without claims.
 
@@ -93,15 +117,5 @@ def own_outcome(front: Front, proved: ProofOutcome) -> ProofOutcome:
     bounds = None
     if proved.front.bounds is not None and proved.bounds is not None:
         bounds = BoundedFront(proved.front.bounds, proved.bounds).about(front)
-    return replace(
-        proved,
-        front=replace(
-            front,
-            certificate=None if certificate is None else certificate.claim,
-            epsilon=None if epsilon is None else epsilon.claim,
-            bounds=None if bounds is None else bounds.claim,
-        ),
-        certificate=None if certificate is None else certificate.files,
-        epsilon=None if epsilon is None else epsilon.files,
-        bounds=None if bounds is None else bounds.proof,
-    )
+    outcome = outcome_of(front, certificate, epsilon, bounds, proved.interrupted, proved.refused)
+    return replace(outcome, not_shown=proved.not_shown)

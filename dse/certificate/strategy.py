@@ -18,7 +18,7 @@ from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
 from paretosoc.dse.certificate.certify import CertifiedFront, Limits, prove
 from paretosoc.dse.certificate.formulation.prove import FormulationProgress, prove_formulation
 from paretosoc.dse.certificate.formulation.refute import NotShown
-from paretosoc.dse.certificate.outcome import ProofOutcome, own_outcome, parts_front
+from paretosoc.dse.certificate.outcome import ProofOutcome, outcome_of, own_outcome, parts_front
 from paretosoc.dse.certificate.preconditions import Goal, Provable, is_searchable, provable
 from paretosoc.dse.compile.load import load_bound_code, load_proof_code
 from paretosoc.dse.inputs.interrupts import deferred_interrupt
@@ -79,8 +79,7 @@ def prove_front(
     if goal is Goal.WHOLE_FRONT and not is_searchable(front.problem):
         found = simulate_space(front, limits.until)
         if found is not None:
-            front = replace(found[0], certificate=None, epsilon=None, bounds=found[1].claim)
-            return ProofOutcome(front, None, None, found[1].proof, False, None)
+            return outcome_of(found[0], None, None, found[1], False, None)
     can = provable(front.problem, goal)
     began = limits.until.clock()
     if can.front is not None or can.fastest is not None:
@@ -252,8 +251,7 @@ class _Work:
 
     def _write(self, gap: CertifiedFront) -> None:
         assert self._on_checkpoint is not None
-        front = replace(gap.front, certificate=gap.claim, epsilon=None, bounds=None)
-        self._on_checkpoint(ProofOutcome(front, gap.files, None, None, False, None))
+        self._on_checkpoint(outcome_of(gap.front, gap, None, None, False, None))
 
     def keep(self, proved: CertifiedFront) -> bool:
         """Keep a proof of the whole front unless its search was ended, and return whether it was
@@ -328,26 +326,12 @@ class _Work:
         """
         front = self.front
         if self.within is not None and self.within.is_exact:
-            front = replace(front, certificate=self.within.claim, epsilon=None, bounds=None)
-            return ProofOutcome(front, self.within.files, None, None, interrupted, None)
+            return outcome_of(front, self.within, None, None, interrupted, None)
         fastest = None if self.fastest is None else self.fastest.about(front)
-        fastest = None if fastest is None else fastest.without_gap()
         epsilon = bounds = None
         if self.within is not None:
             epsilon = self.within.about(front)
         elif self.bounds is not None:
             bounds = self.bounds.about(front)
-        front = replace(
-            front,
-            certificate=None if fastest is None else fastest.claim,
-            epsilon=None if epsilon is None else epsilon.claim,
-            bounds=None if bounds is None else bounds.claim,
-        )
-        return ProofOutcome(
-            front,
-            None if fastest is None else fastest.files,
-            None if epsilon is None else epsilon.files,
-            None if bounds is None else bounds.proof,
-            interrupted,
-            refused,
-        )
+        fastest = None if fastest is None else fastest.without_gap()
+        return outcome_of(front, fastest, epsilon, bounds, interrupted, refused)

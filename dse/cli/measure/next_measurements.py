@@ -20,8 +20,7 @@ from paretosoc.dse.tools.measuring.planning import Planned
 from paretosoc.dse.tools.measuring.taking import compared_with
 from paretosoc.results.deploy.deployment import require_origins
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.choices import choose
-from paretosoc.results.front.choices import STOP_BEST, STOP_LOSS, ChoiceConfidence
+from paretosoc.results.front.choices import STOP_BEST, STOP_LOSS, ChoiceConfidence, choose
 from paretosoc.results.front.named_members import member_title
 from paretosoc.results.io.canonical_json import finite_or_none
 
