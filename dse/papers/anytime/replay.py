@@ -134,7 +134,7 @@ def simulate_replay(
     ):
         if on_phase is not None:
             on_phase(entry.name)
-        published, ended = _searched(problem, float(every), clock)
+        published, ended = _searched(problem, every, nodes_per_second, clock)
         if not published:
             raise InfeasibleError(f"{entry.name}: no schedule was found that keeps all constraints")
 
@@ -175,12 +175,14 @@ def simulate_replay(
 
 
 def _searched(
-    problem: Problem, limit_s: float, clock: Clock
+    problem: Problem, limit_s: Fraction, nodes_per_second: int | None, clock: Clock
 ) -> tuple[list[Published], FinalSchedule]:
     """Return all schedules published before the next change, and the end of the search."""
     start = naive_schedule(problem, clock=clock)
     published = [] if start is None else [start]
-    for step in improve(problem, start, time_limit_s=limit_s, clock=clock):
+    nodes = None if nodes_per_second is None else max(1, int(limit_s * nodes_per_second))
+    seconds = float(limit_s) if nodes is None else None
+    for step in improve(problem, start, max_nodes=nodes, time_limit_s=seconds, clock=clock):
         if isinstance(step, FinalSchedule):
             return published, step
         published.append(step)
