@@ -41,13 +41,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache, reduce
+from functools import lru_cache, reduce
 from operator import or_
 from typing import Any
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
 from paretosoc.dse.certificate.formulation.instance import Hints, Path
+from paretosoc.dse.certificate.formulation.terms import Prices, Terms
 from paretosoc.fitness.check.lemmas import Cost, Lemma, Stop
 from paretosoc.fitness.check.tree import TreeFault
 from paretosoc.fitness.contention import lost_rate
@@ -57,9 +58,6 @@ from paretosoc.results.problem.problem import Problem
 
 DEPTH = 64
 """Parts, each of the one before it, whose times are kept."""
-Prices = tuple[int, ...]
-"""Of all units, then of all networks: see :func:`~fitness.branch_and_bound.prices.load_prices`."""
-
 EFFORT = 20_000_000
 """Most that Z3 may spend on one question, in its own units: about two seconds."""
 
@@ -115,10 +113,7 @@ class Refutation:
         self._solver.add(self._equations.constraints)
         self._solver.add(self._equations.makespan <= optimum_ps - 1)
         self._stopped = stopped
-        self._chains = self._equations.table.chains()
-        self._events, self._time = cache(self._events_), cache(self._time_)
-        self._load, self._own_load = cache(self._load_), cache(self._own_load_)
-        self._priced, self._known_time = cache(self._priced_), cache(self._known_time_)
+        self._terms = Terms(self._equations)
         self._times_of = lru_cache(DEPTH)(self._times_of_)
         self.questions = 0
         self.parts = 0
@@ -234,7 +229,9 @@ class Refutation:
         """Add the times over the operating points that are left, if they are not those of the part
         that it is of."""
         known = set() if before is None else set(self._times_of(before))
-        self._solver.add([self._known_time(*t) for t in self._times_of(node) if t not in known])
+        self._solver.add(
+            [self._terms.known_time(*t) for t in self._times_of(node) if t not in known]
+        )
 
     def _times_of_(self, node: Lemma) -> list[tuple[int, int, int, bool]]:
         """Return groups, units, smallest times, and whether there is no other. ``NOT_NAMED`` stands
@@ -311,7 +308,7 @@ class Refutation:
         for i, rate in rates.items():
             left = WORK_PER_PS * self._cost(node, i).time_ps - now.done[i]
             due[i] = z3.IntVal(now.now_ps + -(-left // rate))
-        for event, is_first, runs_on in self._events(tuple(rates), tuple(next_to_start)):
+        for event, is_first, runs_on in self._terms.events(tuple(rates), tuple(next_to_start)):
             result = [
                 z3.If(later, event < due[i], event == due[i])
                 for i, later in zip(rates, runs_on, strict=True)
@@ -332,24 +329,24 @@ class Refutation:
         z3, equations, rest = self._z3, self._equations, self._rest(now)
         unit_of = self._problem.unit_of
         begins: dict[int, Any] = {u: z3.IntVal(now.now_ps) for u in sorted(set(unit_of))}
-        paths: dict[int, Any] = {n: z3.IntVal(now.now_ps) for n in sorted(self._chains)}
+        paths: dict[int, Any] = {n: z3.IntVal(now.now_ps) for n in sorted(self._terms.chains)}
         for i, done in now.done.items():
             left = WORK_PER_PS * self._cost(node, i).time_ps - done
             self._solver.add(equations.et[i] >= now.now_ps - (-left // WORK_PER_PS))
             begins[unit_of[node.units[self._group_of[i]]]] = equations.et[i]
             paths[equations.table.layers[i].network] = equations.et[i]
         for u, begin in begins.items():
-            loads = [self._load(groups, u) for groups in rest.values()]
+            loads = [self._terms.load(groups, u) for groups in rest.values()]
             self._solver.add(equations.makespan >= z3.Sum([begin, *loads]))
-        times = {n: self._time(groups) for n, groups in rest.items()}
+        times = {n: self._terms.time(groups) for n, groups in rest.items()}
         total = z3.Sum([*begins.values(), *times.values()])
         self._solver.add(len(begins) * equations.makespan >= total)
-        for n in self._chains & rest.keys():
+        for n in self._terms.chains & rest.keys():
             self._solver.add(equations.makespan >= paths[n] + times[n])
         for row in self._hints.prices:
             for g in sorted({g for groups in rest.values() for g in groups}):
                 if node.units[g] == NOT_NAMED:
-                    self._solver.add(self._priced(row, g, self._least_priced(node, row, g)))
+                    self._solver.add(self._terms.priced(row, g, self._least_priced(node, row, g)))
 
     def _rest(self, now: _Now) -> dict[int, tuple[int, ...]]:
         """Return the groups of layers that have not started, by network."""
@@ -359,70 +356,13 @@ class Refutation:
                 rest[layer.network] = (*rest.get(layer.network, ()), layer.group)
         return rest
 
-    def _prices(self, row: Prices, g: int) -> tuple[dict[int, int], int]:
-        """Return the prices of the units that a group may have, and of its path. Of several formats
-        of a unit the dearest has the unit's price."""
-        unit_of, units = self._problem.unit_of, len(self._problem.units)
-        n = self._problem.network_of[g]
-        by_unit: dict[int, int] = {}
-        for u, price in enumerate(row[:units]):
-            by_unit[unit_of[u]] = max(price, by_unit.get(unit_of[u], 0))
-        return by_unit, row[units + n] if n in self._chains else 0
-
     def _least_priced(self, node: Lemma, row: Prices, g: int) -> int:
         """Return the least price x time of a group whose unit is open."""
-        by_unit, path = self._prices(row, g)
+        by_unit, path = self._terms.prices(row, g)
         return min(
             (by_unit[self._problem.unit_of[u]] + path) * self._lemmas.smallest_ps(node, g, u)
             for u in self._equations.S[g]
         )
-
-    # Terms that many parts share. To make one in Python takes longer than most answers.
-
-    def _events_(
-        self, running: tuple[int, ...], starting: tuple[int, ...]
-    ) -> list[tuple[Term, Term, list[Term]]]:
-        """Return the instants of the ends and starts that may be next, each with the conditions
-        that it is the first, and that each running layer ends later."""
-        st, et = self._equations.st, self._equations.et
-        instants = [et[i] for i in running] + [st[j] for j in starting]
-        return [
-            (
-                event,
-                self._z3.And([event <= other for other in instants if other is not event]),
-                [et[i] > event for i in running],
-            )
-            for event in instants
-        ]
-
-    def _time_(self, groups: tuple[int, ...]) -> Term:
-        """Return the sum of the times of groups."""
-        if not groups:
-            return self._z3.IntVal(0)
-        return self._equations.alone[groups[0]] + self._time(groups[1:])
-
-    def _load_(self, groups: tuple[int, ...], u: int) -> Term:
-        """Return the sum of the times of groups that are on a unit."""
-        if not groups:
-            return self._z3.IntVal(0)
-        return self._own_load(groups[0], u) + self._load(groups[1:], u)
-
-    def _own_load_(self, g: int, u: int) -> Term:
-        equations = self._equations
-        return self._z3.If(equations.on_unit(g, u), equations.alone[g], 0)
-
-    def _priced_(self, row: Prices, g: int, least: int) -> Term:
-        """Return the condition that the priced times of a group add up to ``least`` or more."""
-        by_unit, path = self._prices(row, g)
-        units = {self._problem.unit_of[u] for u in self._equations.S[g]}
-        loads = [by_unit[u] * self._own_load(g, u) for u in sorted(units) if by_unit[u]]
-        return self._z3.Sum([path * self._equations.alone[g], *loads]) >= least
-
-    def _known_time_(self, g: int, u: int, time: int, is_certain: bool) -> Term:
-        """Return the condition on the time of a group if it is on a unit."""
-        alone = self._equations.alone[g]
-        here = alone == time if is_certain else alone >= time
-        return here if u == NOT_NAMED else self._z3.Implies(self._equations.S[g][u], here)
 
 
 def _events(now: _Now, stop: Stop) -> Iterator[tuple[int, list[int]]]:
