@@ -27,8 +27,12 @@ class Terms:
         self._equations = equations
         self._unit_of = equations.problem.unit_of
         self.chains = equations.table.chains()
-        self.events, self.time, self.load = map(cache, (self._events, self._time, self._load))
-        self.priced, self.known_time = map(cache, (self._priced, self._known_time))
+        self.events, self.known_time = cache(self._events), cache(self._known_time)
+        self.time, self.load, self.priced = (
+            cache(self._time),
+            cache(self._load),
+            cache(self._priced),
+        )
         self._load_of_one = cache(self._own_load)
 
     def prices(self, row: Prices, g: int) -> tuple[dict[int, int], int]:
