@@ -10,6 +10,7 @@ import numpy as np
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.search.surrogate.load_balancing import balanced_rows
+from paretosoc.dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
@@ -74,3 +75,6 @@ def load_operators(space: DesignSpace) -> None:
     limited = np.zeros((len(first), len(constraints_of(space.problem))), dtype=np.int64)
     engine.tell(first, Outcomes(fits, values, limited, fits))
     engine.ask()
+    # A space that is so small has no rows left for the filter.
+    if has_lower_bounds(space.problem):
+        make_filter(space.problem)(values[:1], rows)

@@ -70,6 +70,7 @@ def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
     assert {float(h.get_linewidth()[0]) for h in legend.legend_handles[1:]} == {0.6}
 
 
+@pytest.mark.usefixtures("drawing")
 def test_files_are_pictures(front, three_objective_front, tmp_path, scheduled):
     write_results(tmp_path / "run", front)
     pictures = front_pictures(front, ".svg", ".png")
@@ -228,6 +229,7 @@ def test_a_single_member_and_too_little(front):
         front_pictures(dataclasses.replace(front, members=()), ".svg")
 
 
+@pytest.mark.usefixtures("drawing")
 def test_a_folder_with_two_pictures_has_drawn_one(front, tmp_path, monkeypatch):
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
