@@ -94,7 +94,7 @@ def test_the_smallest_relaxation_of_either_limit_is_feasible_and_no_less_is_foun
             *("--deadline", f"resnet101={relaxed['--deadline']:.5f}"),
         )
         if option == "--power-cap":
-            more = (*more[:3], "--objective", "power")
+            more = (*more[:4], "--objective", "power")
         done = dse(*PAIR, *more, *texts, "-o", tmp_path / option)
         assert done.status == 0, done.err
 
