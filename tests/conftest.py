@@ -98,8 +98,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def few_draws():
-    """Pages and pictures simulate fewer draws of costs. Intervals get coarser, not cheaper to get
-    wrong."""
+    """Pages and pictures simulate fewer draws of costs, so that their intervals are coarser."""
     from paretosoc.dse.api import front_pictures
 
     with pytest.MonkeyPatch.context() as patch:

@@ -57,7 +57,7 @@ from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import Problem
 
 DEPTH = 64
-"""Parts, each of the one before it, whose times are kept."""
+"""Most parts whose times are kept, each of which is a part of the one before it."""
 EFFORT = 20_000_000
 """Most that Z3 may spend on one question, in its own units: about two seconds."""
 
@@ -226,8 +226,8 @@ class Refutation:
             self._show(forced)
 
     def _times(self, node: Lemma, before: Lemma | None = None) -> None:
-        """Add the times over the operating points that are left, if they are not those of the part
-        that it is of."""
+        """Add the times over the operating points that are left, except those that are known from
+        the part before the split."""
         known = set() if before is None else set(self._times_of(before))
         self._solver.add(
             [self._terms.known_time(*t) for t in self._times_of(node) if t not in known]
