@@ -30,7 +30,7 @@ from paretosoc.common.units import BYTES_PER_MB
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.catalogue.catalogue import load_network, model_file
-from paretosoc.sdf.grouping.activations import peak_activation_elements
+from paretosoc.sdf.grouping.activations import held_activation_elements
 from paretosoc.sdf.grouping.network_view import layers_of
 from paretosoc.sdf.onnx.parts import cut_model
 
@@ -74,7 +74,7 @@ def measure(name: str) -> Row:
     """Measure one network."""
     network = load_network(name)
     weights = sum(layer.parameter_bytes(BYTES) for layer in layers_of(network.graph))
-    activations = BYTES * peak_activation_elements(network.graph)
+    activations = BYTES * max(held_activation_elements(network.graph))
     predicted = (weights + activations) / BYTES_PER_MB
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.onnx"

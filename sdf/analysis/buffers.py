@@ -19,9 +19,8 @@ import numpy as np
 
 from paretosoc.sdf.analysis.cycle_ratio import CycleRatio, maximum_cycle_ratio
 from paretosoc.sdf.analysis.firing_graph import SAFE_BITS, Dependence
-from paretosoc.sdf.analysis.repetition import channel_label, check_firings, repetition_vector
+from paretosoc.sdf.analysis.repetition import check_firings, repetition_vector
 from paretosoc.sdf.analysis.throughput import Throughput, check_times, firing_model
-from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Channel, SdfGraph, room_channel
 from paretosoc.sdf.rates import IntArray, PerPhase, Rate
 
@@ -94,38 +93,6 @@ def capacity_step(channel: Channel) -> int:
     from the smallest capacity, change nothing."""
     rates = (channel.production, channel.consumption)
     return gcd(*(entry for rate in rates for entry in ((rate,) if isinstance(rate, int) else rate)))
-
-
-def bounded_throughput(
-    graph: SdfGraph,
-    times: Mapping[str, PerPhase],
-    capacities: Sequence[int],
-    *,
-    auto_concurrency: bool = False,
-) -> Throughput | None:
-    """Return the self-timed throughput with channels of these capacities, or None if it deadlocks.
-    Capacities that the graph itself states are ignored.
-
-    Args:
-        capacities: tokens, in the order of the graph's channels.
-
-    Raises:
-        GraphError: if the graph is inconsistent or has too many firings, if a time is missing or
-            negative, if there is not one capacity per channel, or one is below the initial tokens.
-    """
-    bounded = BoundedGraph(graph, times, auto_concurrency=auto_concurrency)
-    if len(capacities) != len(graph.channels):
-        raise GraphError(
-            f"graph {graph.name!r}: {len(graph.channels)} channels need as many capacities, got "
-            f"{len(capacities)}"
-        )
-    for channel, capacity in zip(graph.channels, capacities, strict=True):
-        if capacity < channel.initial_tokens:
-            raise GraphError(
-                f"{channel_label(graph, channel)}: the capacity must be at least its "
-                f"{channel.initial_tokens} initial tokens, got {capacity}"
-            )
-    return bounded.throughput(bounded.ratio(tuple(capacities)))
 
 
 class BoundedGraph:

@@ -11,12 +11,6 @@ _IN_PLACE = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE, LayerKind.NO
 before them, or in place."""
 
 
-def peak_activation_elements(graph: SdfGraph) -> int:
-    """Return the largest number of tensor elements that are held at a time, of
-    :func:`held_activation_elements`."""
-    return max(held_activation_elements(graph))
-
-
 def held_activation_elements(graph: SdfGraph) -> tuple[int, ...]:
     """Return the tensor elements that are held while each layer runs, [layers], in their order.
 

@@ -17,7 +17,7 @@ from paretosoc.sdf.analysis.buffer_search import (
     deadlock_free_buffers,
     throughput_buffer_trade_off,
 )
-from paretosoc.sdf.analysis.buffers import bounded_throughput, capacity_step, smallest_capacity
+from paretosoc.sdf.analysis.buffers import capacity_step, smallest_capacity
 from paretosoc.sdf.analysis.processor_order import bound_throughput
 from paretosoc.sdf.analysis.repetition import check_live, execute_iteration, repetition_vector
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report
@@ -26,6 +26,7 @@ from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase, Rate
 from tests.sdf.analysis.test_repetition import by_linear_algebra
+from tests.support.bounded_channels import bounded_throughput
 from tests.support.problems.csdf_graphs import cyclo_static, entries, simulated_period, split
 
 

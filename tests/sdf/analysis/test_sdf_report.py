@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from paretosoc.sdf.analysis.buffers import bounded_throughput
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.graph_json import read_graph
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from tests.support.bounded_channels import bounded_throughput
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"
 
