@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from paretosoc.platforms.io.platform_file import load_platform as platform
     from paretosoc.platforms.platform import Platform as Platform
     from paretosoc.results.problem.own_objective import OwnObjective as OwnObjective
+    from paretosoc.sdf.grouping.options import Grouping as Grouping
 
 _EXPORTS = {
     "choose": "paretosoc.dse.api.choose",
@@ -79,6 +80,7 @@ _EXPORTS = {
     "Workload": "paretosoc.dse.workload.workload",
     "Platform": "paretosoc.platforms.platform",
     "OwnObjective": "paretosoc.results.problem.own_objective",
+    "Grouping": "paretosoc.sdf.grouping.options",
 }
 _RENAMED = {
     "platform": ("paretosoc.platforms.io.platform_file", "load_platform"),
@@ -90,6 +92,7 @@ __all__ = [
     "DseError",
     "Evaluated",
     "Front",
+    "Grouping",
     "InfeasibleError",
     "MeasurementPlan",
     "Member",

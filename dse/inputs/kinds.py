@@ -17,6 +17,7 @@ from typing import Any, ClassVar
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.results.problem.execution import MAX_TOLERANCE_PERMILLE
 from paretosoc.results.problem.own_objective import OwnObjective, remember
+from paretosoc.sdf.grouping.options import Grouping
 
 Number = int | float | Fraction | Decimal
 
@@ -116,7 +117,7 @@ ANY = "any"
 
 @dataclass(frozen=True)
 class WholeOr(Kind):
-    """An integer in a range, or a word. A word with ``:N`` is followed by such an integer."""
+    """An integer in a range, or a word."""
 
     each: Whole
     words: tuple[str, ...] = (ANY,)
@@ -130,28 +131,28 @@ class WholeOr(Kind):
 
     form = metavar
 
-    def read(self, value: Any, name: str) -> int | str:
-        if isinstance(value, str) and any(self._is(word, value) for word in self.words):
-            return value
+    def read(self, value: Any, name: str) -> Any:
+        meant = self.of_word(value) if isinstance(value, str) else None
+        if meant is not None:
+            return meant
         try:
             return self.each.read(value, name)
         except WorkloadError:
             words = f"an integer {self.each.words}, or {', '.join(self.words)},"
             raise wrong_argument(name, words, value) from None
 
-    def _is(self, word: str, text: str) -> bool:
-        head, colon, _ = word.partition(":")
-        number = text.removeprefix(f"{head}:") if colon and text.startswith(f"{head}:") else ""
-        return text == word if not colon else self.each.of_text(number) is not None
+    def of_word(self, text: str) -> Any:
+        """Return the value that a word stands for, or None if it is none of these."""
+        return text if text in self.words else None
 
-    def parse(self, given: Any, name: str) -> int | str:
-        value = self.of_text(str(given))
-        return self.read(given if value is None else value, name)
+    def parse(self, given: Any, name: str) -> Any:
+        number = self.each.of_text(str(given))
+        return self.read(given if number is None else number, name)
 
-    def of_text(self, text: str) -> int | str | None:
+    def of_text(self, text: str) -> Any:
         """Return the written value, or None if it is none of these."""
-        is_word = any(self._is(word, text) for word in self.words)
-        return text if is_word else self.each.of_text(text)
+        number = self.each.of_text(text)
+        return self.of_word(text) if number is None else number
 
     @property
     def bounds(self) -> str:
@@ -162,6 +163,24 @@ class WholeOr(Kind):
         words = "|".join(self.words).replace(":N", ":[0-9]{1,9}")
         word = {"type": "string", "pattern": f"^({words})$"}
         return {"oneOf": [{"type": "null"}, self.each.schema(), word]}
+
+
+@dataclass(frozen=True)
+class Groups(WholeOr):
+    """A number of groups, or a way to cut a network into them."""
+
+    words: tuple[str, ...] = ("layers", "branches", "branches:N")
+
+    def read(self, value: Any, name: str) -> int | Grouping:
+        found: int | Grouping = value if isinstance(value, Grouping) else super().read(value, name)
+        return found
+
+    def of_word(self, text: str) -> Grouping | None:
+        word, colon, number = text.partition(":")
+        count = self.each.of_text(number) if word == "branches" else None
+        if bool(colon) != (count is not None) or word not in self.words:
+            return None
+        return Grouping(count, branches=word == "branches", each_layer=word == "layers")
 
 
 @dataclass(frozen=True)

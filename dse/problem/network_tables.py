@@ -13,7 +13,7 @@ from paretosoc.dse.problem.phases import (
     growing_costs,
     grown_dimensions,
 )
-from paretosoc.dse.workload.options import Options, as_written, grouping
+from paretosoc.dse.workload.options import Options, as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import NetworkCosts
@@ -133,4 +133,4 @@ def _grouped(
             f"network {network.graph.name!r}: no unit can run layer {layers[index].name!r} "
             f"({reasons})"
         )
-    return group_network(network.graph, table, **grouping(options.groups))
+    return group_network(network.graph, table, options.groups)

@@ -22,6 +22,7 @@ from paretosoc.dse.inputs.kinds import (
     Clocks,
     File,
     Flag,
+    Groups,
     Names,
     Number,
     Objectives,
@@ -52,6 +53,7 @@ from paretosoc.results.problem.limits import (
 )
 from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.runtimes import Runtime
+from paretosoc.sdf.grouping.options import Grouping
 
 if TYPE_CHECKING:
     from paretosoc.fitness.profiles.loss_table import LossTable
@@ -60,7 +62,6 @@ if TYPE_CHECKING:
 MAX_RELEASES = 1000
 """Most releases of a network with a rate within the period of all."""
 MAX_FRAMES_IN_FLIGHT = 8
-LAYERS, BRANCHES = "layers", "branches"
 
 
 class Scenario(Enum):
@@ -146,9 +147,9 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     groups: Annotated[
-        int | str | None,
+        int | str | Grouping | None,
         Field(
-            WholeOr(Whole(1, MAX_SIZE), (LAYERS, BRANCHES, f"{BRANCHES}:N")),
+            Groups(Whole(1, MAX_SIZE)),
             "Approximate number of groups per network; layers: cut at every legal place; branches: "
             "parallel branches are groups, with :N about N in all",
             axis="group_counts",
@@ -402,7 +403,7 @@ class Options:
     min_accuracy_percent: ByName = ()
     dimensions: tuple[tuple[str, int], ...] = ()
     batch: tuple[tuple[str | None, int], ...] = ()
-    groups: int | str | None = None
+    groups: int | Grouping | None = None
     units: tuple[str, ...] | None = None
     runtime: Runtime | None = None
     dispatch: tuple[tuple[str | None, str], ...] = ()
@@ -448,18 +449,6 @@ NETWORK_LIMITS = tuple(
     if field.spec and isinstance(field.kind, PerName) and hasattr(WorkloadNetwork, name)
 )
 """Limits of single networks that are keys of workload files, too."""
-
-
-def grouping(groups: int | str | None) -> dict[str, Any]:
-    """Return the option ``groups`` as the arguments of
-    :func:`sdf.grouping.grouping.group_network`."""
-    word, _, count = f"{groups or ''}".partition(":")
-    number = count or word.removeprefix(LAYERS).removeprefix(BRANCHES)
-    return {
-        "groups": int(number) if number else None,
-        "branches": word == BRANCHES,
-        "each_layer": word == LAYERS,
-    }
 
 
 def as_written(name: str, value: object = None) -> str:

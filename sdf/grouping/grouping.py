@@ -22,6 +22,7 @@ from paretosoc.sdf.grouping.network_view import (
     tensors_of,
     transition_points,
 )
+from paretosoc.sdf.grouping.options import Grouping
 from paretosoc.sdf.grouping.parts import join_to_count, split_branches, split_layers
 from paretosoc.sdf.grouping.pieces import cut_stretch
 from paretosoc.sdf.layer import LayerKind
@@ -47,14 +48,11 @@ _Part = Sequence[int]
 def group_network(
     graph: SdfGraph,
     supported: Support | None,
-    *,
-    groups: int | None = None,
-    branches: bool = False,
-    each_layer: bool = False,
+    groups: int | Grouping | None = None,
 ) -> GroupedNetwork:
     """Cut a network into groups.
 
-    Without options it is cut at every place that one tensor crosses and that tears no fusion apart.
+    By default it is cut at every place that one tensor crosses and that tears no fusion apart.
     A layer that fewer units can run than its neighbours takes a light neighbour with it, since on
     its own it would cost two transitions. Layers are never joined if no unit could run them
     together. A stretch of much work without a place that a single tensor crosses is cut at places
@@ -63,35 +61,29 @@ def group_network(
     Args:
         graph: a network, actors in an order of execution.
         supported: [layers, units], whether a unit can run a layer. None: every unit, every layer.
-        groups: about how many groups. Neighbours are joined so that the largest has as little work
-            as possible. None: as many as there are.
-        branches: parallel branches are groups of their own, and the groups form a graph. With
-            ``groups``, the blocks that gain least from it stay whole.
-        each_layer: every layer that costs anything is a group of its own. Excludes ``groups``.
+        groups: about how many, or how they are cut. Neighbours are joined so that the largest has
+            as little work as possible. None: as many as there are.
 
     Raises:
-        GraphError: if the graph is not a network, the table has the wrong shape, or the options
-            exclude each other.
+        GraphError: if the graph is not a network, the table has the wrong shape, or no group is
+            asked for.
     """
     layers = layers_of(graph)
     view = NetworkView(layers, tensors_of(graph), _support_table(supported, len(layers)))
-    if groups is not None and groups < 1:
-        raise GraphError(f"the number of groups must be at least 1, got {groups}")
+    cut = groups if isinstance(groups, Grouping) else Grouping(groups)
     parts: list[_Part]
-    if each_layer:
-        if groups is not None:
-            raise GraphError("one layer a group and a number of groups exclude each other")
+    if cut.each_layer:
         parts = list(split_layers(range(len(layers)), layers, view.tensors))
     else:
         chain = _chain(graph, view)
-        if branches:
-            parts = _branched(view, _joined_islands(view, chain), groups)
+        if cut.branches:
+            parts = _branched(view, _joined_islands(view, chain), cut.count)
         else:
-            parts, is_chain = _without_large_parts(view, chain, max(PIECES, groups or 0))
-            if groups is not None and is_chain:
-                parts = _balanced(view, parts, groups)
-            elif groups is not None:
-                parts = list(join_to_count(view, parts, groups))
+            parts, is_chain = _without_large_parts(view, chain, max(PIECES, cut.count or 0))
+            if cut.count is not None and is_chain:
+                parts = _balanced(view, parts, cut.count)
+            elif cut.count is not None:
+                parts = list(join_to_count(view, parts, cut.count))
     return _assembled(graph, view, _without_idle_parts(view, parts))
 
 

@@ -18,7 +18,7 @@ from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Clocks
 from paretosoc.dse.problem.domains import ladder_point
-from paretosoc.dse.workload.options import FIELDS, grouping
+from paretosoc.dse.workload.options import FIELDS
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin
 from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
@@ -103,8 +103,9 @@ def begin_import(
     imported = load_network(network, dimensions=opt.sizes_of(options.dim))
     layers = [actor.layer for actor in imported.graph.actors if actor.layer is not None]
     support = layer_support(layers, chip, form).table
-    groups = options.groups and FIELDS["groups"].parse(options.groups, "--groups")
-    grouped = group_network(imported.graph, support, **grouping(groups))
+    text = options.groups
+    groups = None if text is None else FIELDS["groups"].parse(text, "--groups")
+    grouped = group_network(imported.graph, support, groups)
     clocks = _clocks(chip, options.at or ())
     _need_clocks([] if units is None else chosen, chip, dict(clocks))
     macs = sum(group.macs for group in grouped.groups)

@@ -13,6 +13,7 @@ from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.sdf.catalogue.catalogue import model_file
+from paretosoc.sdf.grouping.options import Grouping
 
 XAVIER = load_platform("jetson-agx-xavier")
 
@@ -23,7 +24,9 @@ def test_a_network_of_too_many_groups_is_refused_before_it_is_costed(monkeypatch
     monkeypatch.setattr(network_tables, limit, most)
     monkeypatch.setattr(network_tables, "network_costs", lambda *_, **__: costed.append(1))
     with pytest.raises(WorkloadError, match=rf"^squeezenet: at most .*{most}.*groups joins"):
-        build_problem(workload_of(["squeezenet"]), XAVIER, Options(groups="layers"), known={})
+        build_problem(
+            workload_of(["squeezenet"]), XAVIER, Options(groups=Grouping(each_layer=True)), known={}
+        )
     assert costed == []
 
 

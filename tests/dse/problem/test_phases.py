@@ -21,6 +21,7 @@ from paretosoc.fitness.costs.transitions import passing_ps
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.sdf.catalogue.language_models import LANGUAGE_MODELS
+from paretosoc.sdf.grouping.options import Grouping
 
 MODEL, PROMPT, TOKENS = "smollm-135m", 96, 33
 RK3588 = load_platform("rk3588")
@@ -149,7 +150,7 @@ def test_what_passes_between_groups_takes_as_long_as_at_the_last_token() -> None
     )
     longest = (sizes[0], ("past_sequence_length", 16 + TOKENS - 1))
     alone = replace(token, repeats=1, dimensions=longest, grows=())
-    options = Options(groups="layers")
+    options = Options(groups=Grouping(each_layer=True))
     growing, there = (built(Workload((entry,)), options).problem for entry in (token, alone))
     assert growing.edges == there.edges
     assert (growing.transition_ps >= there.transition_ps).all()

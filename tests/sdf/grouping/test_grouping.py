@@ -16,6 +16,7 @@ from paretosoc.sdf.grouping.balance import balanced_parts
 from paretosoc.sdf.grouping.grouping import group_at, group_network, legal_cuts, transition_points
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.grouping.network_view import NetworkView, layers_of, tensors_of
+from paretosoc.sdf.grouping.options import Grouping
 from paretosoc.sdf.layer import Layer, LayerKind
 
 KINDS = {
@@ -140,7 +141,7 @@ def test_normalisation_before_a_convolution_starts_a_group() -> None:
 def test_a_leading_zero_cost_layer_goes_to_its_reader() -> None:
     for options in ({}, {"each_layer": True}, {"branches": True}):
         graph = chain("Reshape", "Reshape", "Conv", "MaxPool")
-        assert members(group_network(graph, None, **options)) == [[0, 1, 2], [3]]
+        assert members(group_network(graph, None, Grouping(**options))) == [[0, 1, 2], [3]]
     assert members(group_network(chain("Reshape", "Reshape"), None)) == [[0, 1]]
 
 
@@ -150,20 +151,20 @@ OPTIONS = st.one_of(
     st.just({}),
     st.just({"branches": True}),
     st.just({"each_layer": True}),
-    st.integers(1, 10).map(lambda count: {"groups": count}),
-    st.integers(1, 10).map(lambda count: {"groups": count, "branches": True}),
+    st.integers(1, 10).map(lambda count: {"count": count}),
+    st.integers(1, 10).map(lambda count: {"count": count, "branches": True}),
 )
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
 @given(networks(), OPTIONS)
 def test_groups_are_a_partition_in_an_order_of_execution(graph: SdfGraph, options) -> None:
-    grouped = group_network(graph, None, **options)
+    grouped = group_network(graph, None, Grouping(**options))
     parts = members(grouped)
     assert sorted(index for part in parts for index in part) == list(range(len(graph.actors)))
     assert all(part == sorted(part) for part in parts)
     assert grouped.graph is graph
-    assert grouped == group_network(graph, None, **options)
+    assert grouped == group_network(graph, None, Grouping(**options))
     owner = {index: number for number, part in enumerate(parts) for index in part}
     elements = [actor.layer.output_elements for actor in graph.actors]
     edges = sources_by_reader(graph)
@@ -277,7 +278,7 @@ def test_about_as_many_groups_as_asked_for(wanted: int) -> None:
         assert [(e.source, e.target) for e in grouped.edges] == list(
             pairwise(range(len(grouped.groups)))
         )
-        branched = group_network(graph, None, groups=wanted, branches=True)
+        branched = group_network(graph, None, Grouping(wanted, branches=True))
         assert len(branched.groups) <= max(wanted, 1)
 
 
@@ -285,7 +286,7 @@ def test_thousands_of_layers() -> None:
     graph = chain(*(["Conv", "Relu", "MaxPool"] * 1000))
     assert len(group_network(graph, None).groups) == 2000
     assert len(group_network(graph, None, groups=50).groups) == 50
-    assert len(group_network(graph, None, branches=True).groups) == 2000
+    assert len(group_network(graph, None, Grouping(branches=True)).groups) == 2000
 
 
 # Support
@@ -294,8 +295,8 @@ def test_thousands_of_layers() -> None:
 def test_layers_that_no_unit_runs_together_are_kept_apart() -> None:
     graph = chain("Conv", "Relu", "Conv", "MaxPool")
     table = [[True, False], [False, True], [True, True], [True, False]]
-    for options in ({}, {"groups": 1}, {"branches": True}):
-        parts = members(group_network(graph, table, **options))
+    for options in ({}, {"count": 1}, {"branches": True}):
+        parts = members(group_network(graph, table, Grouping(**options)))
         assert all(np.array(table)[part].all(axis=0).any() for part in parts)
         assert [0] in parts
     assert len(group_network(graph, table, groups=1).groups) == 3
@@ -333,7 +334,7 @@ def test_groups_have_a_unit_wherever_cuts_allow(
     ])  # fmt: skip
     for stretch in pairwise((0, *legal_cuts(graph), len(graph.actors))):
         table[slice(*stretch), data.draw(st.integers(0, units - 1))] = True
-    grouped = group_network(graph, table, **options)
+    grouped = group_network(graph, table, Grouping(**options))
     assert all(table[part].all(axis=0).any() for part in members(grouped))
 
 
@@ -346,7 +347,7 @@ def test_branches_become_groups() -> None:
         ["Conv", "Conv", "Relu", "Conv", "MaxPool", "Conv", "Concat", "Conv"],
         [[-1], [0], [1], [0], [0], [4], [2, 3, 5], [6]],
     )
-    grouped = group_network(graph, None, branches=True)
+    grouped = group_network(graph, None, Grouping(branches=True))
     assert members(grouped) == [[0], [1, 2], [3], [4, 5], [6], [7]]
     assert [(edge.source, edge.target) for edge in grouped.edges] == [
         (0, 1), (0, 2), (0, 3), (1, 4), (2, 4), (3, 4), (4, 5),
@@ -356,11 +357,16 @@ def test_branches_become_groups() -> None:
 
 def test_a_plain_shortcut_makes_no_branch() -> None:
     block = network(["Conv", "Conv", "Conv", "Add", "Relu"], [[-1], [0], [1], [0, 2], [3]])
-    assert members(group_network(block, None, branches=True)) == [[0], [1, 2, 3, 4]]
+    assert members(group_network(block, None, Grouping(branches=True))) == [[0], [1, 2, 3, 4]]
     projected = network(
         ["Conv", "Conv", "Conv", "Conv", "Add", "Relu"], [[-1], [0], [0], [2], [1, 3], [4]]
     )
-    assert members(group_network(projected, None, branches=True)) == [[0], [1], [2, 3], [4, 5]]
+    assert members(group_network(projected, None, Grouping(branches=True))) == [
+        [0],
+        [1],
+        [2, 3],
+        [4, 5],
+    ]
 
 
 @settings(deadline=None, derandomize=True, max_examples=100)
@@ -369,7 +375,7 @@ def test_branches_delay_nothing(graph: SdfGraph) -> None:
     """Within a group of the chain, with a unit for every branch, branches end when their layers
     would if each of them had a unit of its own."""
     times = [actor.layer.macs + 1 for actor in graph.actors]
-    branches = members(group_network(graph, None, branches=True))
+    branches = members(group_network(graph, None, Grouping(branches=True)))
     for stretch in members(group_at(graph, transition_points(graph))):
         edges = [pair for pair in sources_by_reader(graph) if set(pair) <= set(stretch)]
         parts = [part for part in branches if set(part) <= set(stretch)]
@@ -417,8 +423,9 @@ def test_bad_options_are_refused() -> None:
         group_network(graph, [[True]] * 3)
     with pytest.raises(GraphError, match="at least 1, got 0"):
         group_network(graph, None, groups=0)
-    with pytest.raises(GraphError, match="exclude each other"):
-        group_network(graph, None, groups=2, each_layer=True)
+    for options in ({"count": 2}, {"branches": True}):
+        with pytest.raises(GraphError, match="one layer a group excludes"):
+            Grouping(each_layer=True, **options)
     for cuts in ([0], [2], [1, 1], [-1]):
         with pytest.raises(GraphError, match="cuts must ascend"):
             group_at(graph, cuts)
