@@ -8,6 +8,7 @@ from functools import cache
 
 import numpy as np
 
+from benchmarks.catalogue.yolo import SIZES, build_yolo
 from benchmarks.validation.published import read_set
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.units import PS_PER_MS
@@ -27,7 +28,6 @@ from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.measurement import is_same_network
 from paretosoc.platforms.platform import Peak, Platform, Tile, Unit
 from paretosoc.sdf.catalogue.catalogue import catalogue, load_network, model_file
-from paretosoc.sdf.catalogue.yolo import SIZES, build_yolo
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.layer import LayerKind
 from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from paretosoc.sdf.catalogue.network_builder import NetworkBuilder
+from benchmarks.catalogue.network_builder import NetworkBuilder
 
 INPUTS = {"alexnet_fc": (256, 6, 6), "vgg_fc": (512, 7, 7)}
 """Output of the last pooling: channels, height, width."""

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from benchmarks.catalogue.yolo import SIZES, family_of
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
 from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets
@@ -15,7 +16,6 @@ from benchmarks.validation.scores import Comparison
 from examples.hax import table6
 from examples.hax.published import METHODS, experiments
 from paretosoc.sdf.catalogue.catalogue import catalogue
-from paretosoc.sdf.catalogue.yolo import SIZES, family_of
 
 CO_RUNS = "HaX-CoNN's Table 6, our schedules beside theirs, time"
 ARTIFACT = "HaX-CoNN's artifact, our schedules beside theirs, time"

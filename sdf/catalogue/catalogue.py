@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
 from paretosoc.common.text import did_you_mean, has_control_characters
-from paretosoc.sdf.catalogue import image_networks as images
-from paretosoc.sdf.catalogue import inception
-from paretosoc.sdf.catalogue.exported import Accuracy, CatalogueEntry
+from paretosoc.sdf.catalogue.exported import Accuracy, CatalogueEntry, read_table, tables
 from paretosoc.sdf.catalogue.language_models import (
     DEFAULT_SEQUENCE,
     LANGUAGE_MODELS,
@@ -21,16 +19,21 @@ from paretosoc.sdf.catalogue.language_models import (
     sizes,
 )
 from paretosoc.sdf.catalogue.transformer_builder import build
-from paretosoc.sdf.catalogue.yolo import SIZES, build_yolo, family_of
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats import is_graph_file
 from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes, read_model
 
 _PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
-
-
+_TOP1 = {
+    name: Accuracy(
+        percent, "ImageNet-1K top-1", "https://docs.pytorch.org/vision/stable/models.html"
+    )
+    for name, percent in (("densenet121", 74.434), ("resnet50", 76.13), ("vgg19", 72.376))
+}
+"""Of those whose layers are torchvision's, with its first weights."""
 _IN_PACKAGE = tuple(
-    CatalogueEntry(name, family, text, _PACKAGE_ORIGIN, (1, 3, 224, 224), macs, parameters)
+    CatalogueEntry(name, family, text, _PACKAGE_ORIGIN, (1, 3, 224, 224), macs, parameters,
+                   _TOP1.get(name))
     for name, family, text, macs, parameters in (
         ("bvlc_alexnet", "AlexNet", "AlexNet as trained in Caffe, grouped convolutions, 224 x 224 "
          "input", 654560384, 60965224),
@@ -52,99 +55,16 @@ _IN_PACKAGE = tuple(
     )
 )  # fmt: skip
 
-
-@dataclass(frozen=True)
-class _Built:
-    """A network that a function of this package writes down."""
-
-    build: Callable[[], bytes]
-    family: str
-    input_shape: tuple[int, int, int, int]
-    origin: str
-    macs: int
-    parameters: int
-
-    def entry(self) -> CatalogueEntry:
-        """Return the entry. Its description is the first line of the builder's docstring."""
-        text = (self.build.__doc__ or "").splitlines()[0].rstrip(".")
-        return CatalogueEntry(
-            self.build.__name__, self.family, text, self.origin, self.input_shape, self.macs,
-            self.parameters,
-        )  # fmt: skip
-
-
-_CAFFE = "layers as in Caffe"
-_BUILDERS = {
-    row.build.__name__: row
-    for row in (
-        _Built(images.alexnet, "AlexNet", (1, 3, 227, 227),
-               f"Krizhevsky et al. 2012, {_CAFFE}", 724406816, 60965224),
-        _Built(images.caffenet, "AlexNet", (1, 3, 227, 227), "Caffe's reference model",
-               724406816, 60965224),
-        _Built(images.agenet, "AlexNet", (1, 3, 227, 227),
-               f"Levi and Hassner 2015, {_CAFFE}", 709253120, 11415048),
-        _Built(images.gendernet, "AlexNet", (1, 3, 227, 227),
-               f"Levi and Hassner 2015, {_CAFFE}", 709250048, 11411970),
-        _Built(images.vgg16, "VGG", (1, 3, 224, 224), "Simonyan and Zisserman 2014",
-               15470264320, 138357544),
-        _Built(images.emotion_ferplus, "VGG", (1, 1, 64, 64), "Barsoum et al. 2016",
-               875831296, 8757704),
-        _Built(images.tiny_yolo, "YOLO", (1, 3, 416, 416), "Redmon and Farhadi 2016",
-               3485520896, 15858717),
-        _Built(images.resnet18, "ResNet", (1, 3, 224, 224),
-               f"He et al. 2015, {_CAFFE}", 1826918400, 11688872),
-        _Built(images.resnet101, "ResNet", (1, 3, 224, 224),
-               f"He et al. 2015, {_CAFFE}", 7570194432, 44496488),
-        _Built(images.resnet152, "ResNet", (1, 3, 224, 224),
-               f"He et al. 2015, {_CAFFE}", 11282415616, 60117096),
-        _Built(images.fcn_resnet18, "ResNet", (1, 3, 256, 512),
-               "Long et al. 2015 on ResNet-18", 4813307904, 11764377),
-        _Built(inception.googlenet, "Inception", (1, 3, 224, 224),
-               f"Szegedy et al. 2014, {_CAFFE}", 1582671872, 6998552),
-        _Built(inception.inception_v4, "Inception", (1, 3, 299, 299),
-               "Szegedy et al. 2016", 12253974624, 42648232),
-        _Built(inception.inception_resnet_v2, "Inception", (1, 3, 299, 299),
-               "Szegedy et al. 2016", 13155794016, 55813192),
-        _Built(images.mobilenet_v1, "MobileNet", (1, 3, 224, 224),
-               "Howard et al. 2017", 568740352, 4221032),
-        _Built(images.mobilenet_ssd, "MobileNet", (1, 3, 300, 300),
-               "chuanqi305's model on Howard et al. 2017", 1148479168, 5783417),
-        _Built(images.mobilenet_v2, "MobileNet", (1, 3, 224, 224),
-               "Sandler et al. 2018", 300774272, 3487886),
-    )
-}  # fmt: skip
-
-_YOLO = {
-    name: CatalogueEntry(
-        name, "YOLO", f"{family_of(name).title}, detects 80 classes of objects",
-        "published configuration", (1, 3, size.pixels, size.pixels), size.macs, size.parameters,
-        Accuracy(size.percent, "COCO mAP 50-95", family_of(name).source),
-    )
-    for name, size in SIZES.items()
-}  # fmt: skip
 TORCHVISION_TOO = (
     "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",
     "resnet50", "vgg16", "vgg19",
 )  # fmt: skip
 """Networks of torchvision that the catalogue has from elsewhere under the same name."""
-_TOP1_TOO = {
-    "densenet121": 74.434, "mobilenet_v2": 71.878, "resnet50": 76.13, "vgg16": 71.592,
-    "vgg19": 72.376,
-}  # fmt: skip
-"""Accuracies of those whose layers are torchvision's, with its first weights."""
-
-
-def _top1(percent: float) -> Accuracy:
-    source = "https://docs.pytorch.org/vision/stable/models.html"
-    return Accuracy(percent, "ImageNet-1K top-1", source)
 
 
 @lru_cache(maxsize=1)
 def catalogue() -> tuple[CatalogueEntry, ...]:
     """Return all networks of the catalogue, in alphabetical order."""
-    from paretosoc.sdf.catalogue.exported import tables
-
-    built = (row.entry() for row in _BUILDERS.values())
     language = (
         CatalogueEntry(
             model.name, model.family, description(model), f"config.json of {model.source}",
@@ -152,11 +72,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
         )
         for model in LANGUAGE_MODELS.values()
     )  # fmt: skip
-    older = (
-        replace(entry, accuracy=_top1(_TOP1_TOO[entry.name])) if entry.name in _TOP1_TOO else entry
-        for entry in (*_IN_PACKAGE, *built)
-    )
-    entries = (*older, *_YOLO.values(), *tables().values(), *language)
+    entries = (*_IN_PACKAGE, *tables().values(), *language)
     return tuple(sorted(entries, key=lambda entry: entry.name))
 
 
@@ -229,16 +145,10 @@ def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -
     if any(entry.name == name_or_path for entry in _IN_PACKAGE):
         path = _package_folder() / f"light_{name_or_path}.onnx"
         return ModelFile(name_or_path, read_model(path), path.parent, str(path))
-    if name_or_path in _BUILDERS:
-        return ModelFile(name_or_path, _BUILDERS[name_or_path].build(), None, name_or_path)
-    if name_or_path in _YOLO:
-        return ModelFile(name_or_path, build_yolo(name_or_path), None, name_or_path)
     if name_or_path in LANGUAGE_MODELS:
         model = LANGUAGE_MODELS[name_or_path]
         data = build(model, *sizes(model, dimensions or {}))
         return ModelFile(name_or_path, data, None, name_or_path)
-    from paretosoc.sdf.catalogue.exported import read_table, tables
-
     if name_or_path in tables():
         return ModelFile(name_or_path, read_table(tables()[name_or_path]), None, name_or_path)
     return ModelFile(path.stem, read_model(path), path.parent, str(path))

@@ -1,7 +1,8 @@
 """The layer tables of networks that come with the program.
 
 Each is an ONNX model whose weights have only shapes, compressed. ``index.json`` lists them with
-their counts and checksums, so that listing them opens none. ``sdf/catalogue/export.py`` made them.
+their counts and checksums, so that listing them opens none. In a clone, ``python -m
+benchmarks.catalogue`` makes them.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import hashlib
 import json
 import re
 import zlib
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -52,7 +52,7 @@ class CatalogueEntry:
 
 
 FOLDER = Path(__file__).parent / "data" / "exported"
-_INDEX = "index.json"
+INDEX = "index.json"
 _NAME = re.compile("[a-z0-9_]+")
 _HASH = re.compile("[0-9a-f]{64}")
 _MAX_BYTES = 64 * 2**20
@@ -67,18 +67,13 @@ class Table(CatalogueEntry):
     """Hash of the table, unfolded."""
 
 
-def holds_index(folder: Path) -> bool:
-    """Return whether a folder has tables."""
-    return (folder / _INDEX).is_file()
-
-
 def read_index(folder: Path = FOLDER) -> dict[str, Table]:
     """Return the tables by name, in alphabetical order.
 
     Raises:
         GraphError: if the index is not sound.
     """
-    path = folder / _INDEX
+    path = folder / INDEX
     try:
         rows = [
             Table(
@@ -146,16 +141,3 @@ def read_table(table: Table, folder: Path = FOLDER) -> bytes:
             f"{table.sha256}, got {found}"
         )
     return data
-
-
-def write_table(folder: Path, table: Table, data: bytes) -> None:
-    """Write a table, the same bytes every time."""
-    folder.mkdir(parents=True, exist_ok=True)
-    table_path(table, folder).write_bytes(gzip.compress(data, 9, mtime=0))
-
-
-def write_index(folder: Path, entries: Iterable[Table]) -> None:
-    """Write the index."""
-    rows = [asdict(table) for table in sorted(entries, key=lambda table: table.name)]
-    lines = ",\n".join(json.dumps(row) for row in rows)
-    (folder / _INDEX).write_text(f"[\n{lines}\n]\n", encoding="utf-8")

@@ -8,7 +8,7 @@ last token. Scalar factors (of embeddings, scores and logits) are left out.
 from __future__ import annotations
 
 from paretosoc.sdf.catalogue.language_models import LanguageModel
-from paretosoc.sdf.catalogue.network_builder import ModelWriter
+from paretosoc.sdf.catalogue.model_writer import ModelWriter
 from paretosoc.sdf.onnx.nodes import INT64, Shape
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from paretosoc.sdf.catalogue.network_builder import Feature, NetworkBuilder
+from benchmarks.catalogue.network_builder import Feature, NetworkBuilder
 
 CLASSES = 80
 BINS = 16
@@ -27,7 +27,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Size:
-    """A size of a detector, with the counts of what is built.
+    """A size of a detector, and its accuracy: COCO mAP 50-95.
 
     ``most``: channels of a stage before the factor ``width``. ``blocks``: by a letter each, those
     of the backbone's four stages and the neck's four: ``s`` one split across the whole stage, ``f``
@@ -39,8 +39,6 @@ class Size:
     width: float
     most: int
     blocks: str
-    macs: int
-    parameters: int
     percent: float
     pixels: int = 640
 
@@ -55,33 +53,33 @@ FAMILIES = {
     "yolo11": Family("YOLO11", f"{_ULTRALYTICS}yolo11", (2, 2, 2, 2)),
 }
 SIZES = {
-    "yolov5nu": Size(0.33, 0.25, 1024, "ssssssss", 3862451200, 2649209, 34.3),
-    "yolov5su": Size(0.33, 0.5, 1024, "ssssssss", 11997721600, 9142505, 43.0),
-    "yolov5mu": Size(0.67, 0.75, 1024, "ssssssss", 32102937600, 25091545, 49.0),
-    "yolov5lu": Size(1, 1, 1024, "ssssssss", 67494425600, 53193097, 52.2),
-    "yolov5xu": Size(1.33, 1.25, 1024, "ssssssss", 123196441600, 97229657, 53.2),
-    "yolox_nano": Size(0.33, 0.25, 1024, "ssssssss", 522553408, 904503, 25.8, 416),
-    "yolox_tiny": Size(0.33, 0.375, 1024, "ssssssss", 3206268000, 5047231, 32.8, 416),
-    "yolox_s": Size(0.33, 0.5, 1024, "ssssssss", 13342771200, 8956743, 40.5),
-    "yolox_m": Size(0.67, 0.75, 1024, "ssssssss", 36765158400, 25304887, 46.9),
-    "yolox_l": Size(1, 1, 1024, "ssssssss", 77646336000, 54174311, 49.7),
-    "yolox_x": Size(1.33, 1.25, 1024, "ssssssss", 140704896000, 99021015, 51.1),
-    "yolov8n": Size(0.33, 0.25, 1024, "ffffffff", 4371993600, 3151961, 37.3),
-    "yolov8s": Size(0.33, 0.5, 1024, "ffffffff", 14301312000, 11156601, 44.9),
-    "yolov8m": Size(0.67, 0.75, 768, "ffffffff", 39468364800, 25886137, 50.2),
-    "yolov8l": Size(1, 1, 512, "ffffffff", 82574259200, 43668345, 52.9),
-    "yolov8x": Size(1, 1.25, 512, "ffffffff", 128902169600, 68200665, 53.9),
-    "yolov10n": Size(0.33, 0.25, 1024, "fffffffw", 3378720000, 2299336, 38.5),
-    "yolov10s": Size(0.33, 0.5, 1024, "fffwfffw", 10851302400, 7249032, 46.3),
-    "yolov10m": Size(0.67, 0.75, 768, "fffcffcc", 29618188800, 15359560, 51.1),
-    "yolov10b": Size(0.67, 1, 512, "fffccfcc", 46038348800, 19065864, 52.5),
-    "yolov10l": Size(1, 1, 512, "fffccfcc", 60230988800, 24371080, 53.2),
-    "yolov10x": Size(1, 1.25, 512, "ffcccfcc", 80267801600, 29473640, 54.4),
-    "yolo11n": Size(0.5, 0.25, 1024, "hhtthhht", 3271251200, 2616320, 39.5),
-    "yolo11s": Size(0.5, 0.5, 1024, "hhtthhht", 10794880000, 9443832, 47.0),
-    "yolo11m": Size(0.5, 1, 512, "tttttttt", 34052224000, 20091784, 51.5),
-    "yolo11l": Size(1, 1, 512, "tttttttt", 43577984000, 25341073, 53.4),
-    "yolo11x": Size(1, 1.5, 512, "tttttttt", 97636224000, 56919505, 54.7),
+    "yolov5nu": Size(0.33, 0.25, 1024, "ssssssss", 34.3),
+    "yolov5su": Size(0.33, 0.5, 1024, "ssssssss", 43.0),
+    "yolov5mu": Size(0.67, 0.75, 1024, "ssssssss", 49.0),
+    "yolov5lu": Size(1, 1, 1024, "ssssssss", 52.2),
+    "yolov5xu": Size(1.33, 1.25, 1024, "ssssssss", 53.2),
+    "yolox_nano": Size(0.33, 0.25, 1024, "ssssssss", 25.8, 416),
+    "yolox_tiny": Size(0.33, 0.375, 1024, "ssssssss", 32.8, 416),
+    "yolox_s": Size(0.33, 0.5, 1024, "ssssssss", 40.5),
+    "yolox_m": Size(0.67, 0.75, 1024, "ssssssss", 46.9),
+    "yolox_l": Size(1, 1, 1024, "ssssssss", 49.7),
+    "yolox_x": Size(1.33, 1.25, 1024, "ssssssss", 51.1),
+    "yolov8n": Size(0.33, 0.25, 1024, "ffffffff", 37.3),
+    "yolov8s": Size(0.33, 0.5, 1024, "ffffffff", 44.9),
+    "yolov8m": Size(0.67, 0.75, 768, "ffffffff", 50.2),
+    "yolov8l": Size(1, 1, 512, "ffffffff", 52.9),
+    "yolov8x": Size(1, 1.25, 512, "ffffffff", 53.9),
+    "yolov10n": Size(0.33, 0.25, 1024, "fffffffw", 38.5),
+    "yolov10s": Size(0.33, 0.5, 1024, "fffwfffw", 46.3),
+    "yolov10m": Size(0.67, 0.75, 768, "fffcffcc", 51.1),
+    "yolov10b": Size(0.67, 1, 512, "fffccfcc", 52.5),
+    "yolov10l": Size(1, 1, 512, "fffccfcc", 53.2),
+    "yolov10x": Size(1, 1.25, 512, "ffcccfcc", 54.4),
+    "yolo11n": Size(0.5, 0.25, 1024, "hhtthhht", 39.5),
+    "yolo11s": Size(0.5, 0.5, 1024, "hhtthhht", 47.0),
+    "yolo11m": Size(0.5, 1, 512, "tttttttt", 51.5),
+    "yolo11l": Size(1, 1, 512, "tttttttt", 53.4),
+    "yolo11x": Size(1, 1.5, 512, "tttttttt", 54.7),
 }
 
 

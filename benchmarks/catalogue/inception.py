@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paretosoc.sdf.catalogue.network_builder import Feature, NetworkBuilder
+from benchmarks.catalogue.network_builder import Feature, NetworkBuilder
 
 Kernel = int | tuple[int, int]
 _WIDE, _TALL = (1, 7), (7, 1)

@@ -3,7 +3,7 @@ MobileNet, ResNet as in Caffe, and a segmentation network on ResNet-18."""
 
 from __future__ import annotations
 
-from paretosoc.sdf.catalogue.network_builder import Feature, NetworkBuilder
+from benchmarks.catalogue.network_builder import Feature, NetworkBuilder
 
 
 def alexnet() -> bytes:

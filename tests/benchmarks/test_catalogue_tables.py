@@ -1,4 +1,4 @@
-"""What the export of networks does without their packages."""
+"""The makers of the catalogue's tables, without the packages that build networks."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from paretosoc.sdf.catalogue import export
-from paretosoc.sdf.catalogue.export_sources import Source
+from benchmarks.catalogue import __main__ as export
+from benchmarks.catalogue import built, packages
+from benchmarks.catalogue.source import Source
 from paretosoc.sdf.catalogue.exported import read_index, read_table, tables
 
 SHIPPED = tables()["squeezenet1_1"]
@@ -25,8 +26,8 @@ def without_packages(monkeypatch: pytest.MonkeyPatch) -> None:
         *astuple(table.accuracy),
     )  # fmt: skip
     rows = [one, replace(one, name="squeezenet1_0", percent=0.0, metric="", says="")]
-    monkeypatch.setattr(export, "sources", lambda: iter(rows))
-    monkeypatch.setattr(export, "_export", lambda source: made)
+    monkeypatch.setattr(packages, "sources", lambda: iter(rows))
+    monkeypatch.setattr(export, "export_model", lambda *_: made)
 
 
 @pytest.mark.usefixtures("without_packages")
@@ -63,6 +64,30 @@ def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing() -> Iterator[Source]:
         raise ModuleNotFoundError(name="timm")
 
-    monkeypatch.setattr(export, "sources", missing)
+    monkeypatch.setattr(packages, "sources", missing)
     with pytest.raises(SystemExit, match=r"timm is not installed.*\[export\]"):
         export.main([])
+
+
+BUILT = {source.name: source for source in built.sources()}
+
+
+@pytest.mark.parametrize("name", BUILT)
+def test_what_is_written_down_here_is_what_comes_with_the_program(name: str) -> None:
+    source, table = BUILT[name], tables()[name]
+    assert source.build() == read_table(table)
+    assert (source.family, source.description) == (table.family, table.description)
+    assert (source.origin, source.inputs) == (table.origin, (table.input_shape,))
+    accuracy = table.accuracy
+    assert source.percent == (accuracy.percent if accuracy else 0)
+
+
+def test_a_network_that_is_written_down_needs_no_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(packages, "sources", None)
+    export.main(["alexnet", "-o", str(tmp_path)])
+    written = read_index(tmp_path)
+    assert written == {"alexnet": tables()["alexnet"]}
+    assert read_table(written["alexnet"], tmp_path) == read_table(tables()["alexnet"])
+    assert "alexnet: 1 x 3 x 227 x 227" in capsys.readouterr().out

@@ -1,35 +1,14 @@
-"""The networks that :mod:`~sdf.catalogue.export` takes from packages of permissive licences:
-torchvision, transformers, timm, effdet, segmentation-models-pytorch. Configurations are those of
-the published weights."""
+"""The networks that packages of permissive licences build: torchvision, transformers, timm, effdet,
+segmentation-models-pytorch. Configurations are those of the published weights."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from benchmarks.catalogue.source import Source
 from paretosoc.sdf.catalogue.catalogue import TORCHVISION_TOO
-
-Shape = tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class Source:
-    """A network that a package builds, and what is published of its weights.
-
-    ``percent``: of ``metric``, as ``says`` says; 0 if the catalogue has none.
-    """
-
-    name: str
-    family: str
-    description: str
-    origin: str
-    inputs: tuple[Shape, ...]
-    build: Callable[[], Any]
-    percent: float = 0.0
-    metric: str = ""
-    says: str = ""
 
 
 def sources() -> Iterator[Source]:

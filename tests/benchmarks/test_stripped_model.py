@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.onnx.importer import import_onnx_bytes
-from paretosoc.sdf.onnx.stripped_model import short_name, strip_model
+from benchmarks.catalogue.stripped_model import short_name, strip_model
 
 
 def value(name: str, *shape: int) -> Any:

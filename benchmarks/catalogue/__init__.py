@@ -1,0 +1,1 @@
+"""Makers of the catalogue's tables of networks."""
