@@ -1,6 +1,7 @@
 """JSON Schemas of all files that the program reads and writes, by their stable ids.
 
-``python -m docs.site.schemas`` writes those anew that follow from declarations.
+``python -m docs.site.schemas`` writes those anew that follow from declarations, and the page of the
+options.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from docs.site.document_schema import schema_of
+from docs.site.options import published_options
 from paretosoc.results.costs.costs_file import COSTS, MEASUREMENTS
 from paretosoc.results.front.certificate import BOUNDS, CERTIFICATE
 from paretosoc.results.front.front_document import FRONT
@@ -30,11 +32,11 @@ DOCUMENTS: tuple[Document[Any], ...] = (
 
 
 def generated() -> dict[Path, bytes]:
-    """Return the schemas of ``DOCUMENTS`` by their paths."""
+    """Return the schemas of ``DOCUMENTS``, and what is published of options, by their paths."""
     return {
         ROOT / FOLDERS[0] / f"{document.name}.schema.json": _schema_bytes(document)
         for document in DOCUMENTS
-    }
+    } | published_options()
 
 
 def _schema_bytes(document: Document[Any]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,7 +17,6 @@ from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origin
 from paretosoc.dse.problem.runtime_limits import with_defaults
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import FIELDS, Options, ProblemOptions, as_written, read_options
-from paretosoc.dse.workload.reference import docstring_lines
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.profiles.loss_table import LossTable, load_losses
@@ -189,5 +189,13 @@ def unknown_keywords(given: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in given.items() if name not in FIELDS}
 
 
+def _described_options(indent: int) -> str:
+    """Return the options as the lines of a docstring."""
+    lines = [f"{name}: {field.description}" for name, field in FIELDS.items()]
+    wrapped = [textwrap.wrap(line, 96 - indent, subsequent_indent="    ") for line in lines]
+    text = "Options:\n" + "\n".join(f"    {line}" for lines in wrapped for line in lines)
+    return textwrap.indent(text, " " * indent)
+
+
 # Notebooks show what is there at run time, editors the annotations.
-Problem.__init__.__doc__ = f"{Problem.__init__.__doc__}\n{docstring_lines(indent=8)}"
+Problem.__init__.__doc__ = f"{Problem.__init__.__doc__}\n{_described_options(indent=8)}"

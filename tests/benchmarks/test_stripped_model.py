@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from benchmarks.catalogue.stripped_model import short_name, strip_model
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.onnx.importer import import_onnx_bytes
-from benchmarks.catalogue.stripped_model import short_name, strip_model
 
 
 def value(name: str, *shape: int) -> Any:

@@ -260,7 +260,7 @@ def entries() -> dict[str, CatalogueEntry]:
 
 @pytest.fixture(scope="module")
 def networks() -> dict[str, ImportedNetwork]:
-        return {name: load_network(name) for name in EXPORTED}
+    return {name: load_network(name) for name in EXPORTED}
 
 
 def test_all_eighty_classifiers_of_torchvision_have_a_name() -> None:

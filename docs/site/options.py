@@ -1,14 +1,9 @@
-"""Published descriptions of the options: schemas of files, the page of the reference, docstrings.
-
-``python -m paretosoc.dse.workload.reference`` writes the generated parts of the schemas in
-``dse/inputs/data`` and of ``docs/reference/options.md`` anew. A test compares them.
-"""
+"""Published descriptions of the options: the generated parts of the schemas in ``dse/inputs/data``
+and of ``docs/reference/options.md``."""
 
 from __future__ import annotations
 
 import json
-import textwrap
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +11,9 @@ from paretosoc.dse.inputs.kinds import Choice, Flag, PerName, Quantity, Whole, W
 from paretosoc.dse.workload.options import AXES, FIELDS, NETWORK_LIMITS, PAPERS
 
 Schema = dict[str, Any]
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "reference" / "options.md"
+DATA = ROOT / "dse" / "inputs" / "data"
 
 
 def campaign_schema(published: Schema) -> Schema:
@@ -80,14 +78,6 @@ def _list_of(name: str) -> Schema:
     return {"type": "array", "minItems": 1, "maxItems": 100000, "uniqueItems": True, "items": items}
 
 
-def docstring_lines(indent: int) -> str:
-    """Return the options as the lines of a docstring."""
-    lines = [f"{name}: {field.description}" for name, field in FIELDS.items()]
-    wrapped = [textwrap.wrap(line, 96 - indent, subsequent_indent="    ") for line in lines]
-    text = "Options:\n" + "\n".join(f"    {line}" for lines in wrapped for line in lines)
-    return textwrap.indent(text, " " * indent)
-
-
 _OF_PAPERS = " Not of `dse explore`; `dse papers explore` has it."
 
 
@@ -127,26 +117,20 @@ def _value(kind: Any) -> str:
             return type(kind).__name__.lower()
 
 
-PAGE = Path("docs/reference/options.md")
 BEGIN, END = "<!-- options -->\n", "\n<!-- end of options -->"
 
 
-def page(text: str) -> str:
+def _page(text: str) -> str:
     """Return the page of the reference with the table in its place."""
     head, _, rest = text.partition(BEGIN)
     return head + BEGIN + options_table() + END + rest.partition(END)[2]
 
 
-def main() -> None:
-    """Write the published parts anew."""
-    data = resources.files("paretosoc.dse.inputs.data")
+def published_options() -> dict[Path, bytes]:
+    """Return the schemas of files with options, and the page of the reference, by their paths."""
+    found = {PAGE: _page(PAGE.read_text("utf-8"))}
     for name, make in (("campaign", campaign_schema), ("workload", workload_schema)):
-        file = Path(str(data / f"{name}.schema.json"))
-        made = make(json.loads(file.read_text()))
-        file.write_text(json.dumps(made, indent=1, ensure_ascii=False) + "\n")
-    root = Path(__file__).resolve().parents[2]
-    (root / PAGE).write_text(page((root / PAGE).read_text()))
-
-
-if __name__ == "__main__":
-    main()
+        file = DATA / f"{name}.schema.json"
+        made = make(json.loads(file.read_text("utf-8")))
+        found[file] = json.dumps(made, indent=1, ensure_ascii=False) + "\n"
+    return {path: text.encode() for path, text in found.items()}
