@@ -43,85 +43,43 @@ if TYPE_CHECKING:
     from paretosoc.dse.search.driver import Progress as Progress
     from paretosoc.dse.version import VERSION as __version__  # noqa: F401
     from paretosoc.dse.workload.workload import Workload as Workload
-    from paretosoc.platforms.io.platform_file import load_platform as platform
+    from paretosoc.platforms.io.platform_file import load_platform
     from paretosoc.platforms.platform import Platform as Platform
     from paretosoc.results.problem.own_objective import OwnObjective as OwnObjective
     from paretosoc.sdf.grouping.options import Grouping as Grouping
 
+    platform = load_platform
+
 _EXPORTS = {
-    "choose": "paretosoc.dse.api.choose",
-    "deploy": "paretosoc.dse.api.deployment",
-    "Evaluated": "paretosoc.dse.api.evaluation",
-    "evaluate": "paretosoc.dse.api.evaluation",
-    "Front": "paretosoc.dse.api.front",
-    "load": "paretosoc.dse.api.front",
-    "attainment": "paretosoc.dse.api.indicators",
-    "compare": "paretosoc.dse.api.indicators",
-    "statistics": "paretosoc.dse.api.indicators",
-    "limits": "paretosoc.dse.api.limits",
-    "MeasurementPlan": "paretosoc.dse.api.measuring",
-    "plan_measurements": "paretosoc.dse.api.measuring",
-    "Member": "paretosoc.dse.api.member",
-    "certify": "paretosoc.dse.api.pipeline",
-    "explore": "paretosoc.dse.api.pipeline",
-    "Problem": "paretosoc.dse.api.problem",
-    "Verification": "paretosoc.dse.api.verification",
-    "verify": "paretosoc.dse.api.verification",
-    "NSGA2": "paretosoc.dse.engines.optimizers",
-    "Optimizer": "paretosoc.dse.engines.optimizers",
-    "Pymoo": "paretosoc.dse.engines.optimizers",
-    "annealing": "paretosoc.dse.engines.optimizers",
-    "exact": "paretosoc.dse.engines.optimizers",
-    "exhaustive": "paretosoc.dse.engines.optimizers",
-    "random_search": "paretosoc.dse.engines.optimizers",
-    "DseError": "paretosoc.dse.errors",
-    "InfeasibleError": "paretosoc.dse.errors",
-    "Progress": "paretosoc.dse.search.driver",
-    "Workload": "paretosoc.dse.workload.workload",
-    "Platform": "paretosoc.platforms.platform",
-    "OwnObjective": "paretosoc.results.problem.own_objective",
-    "Grouping": "paretosoc.sdf.grouping.options",
+    name: f"paretosoc.{module}"
+    for module, names in {
+        "dse.api.choose": "choose",
+        "dse.api.deployment": "deploy",
+        "dse.api.evaluation": "Evaluated evaluate",
+        "dse.api.front": "Front load",
+        "dse.api.indicators": "attainment compare statistics",
+        "dse.api.limits": "limits",
+        "dse.api.measuring": "MeasurementPlan plan_measurements",
+        "dse.api.member": "Member",
+        "dse.api.pipeline": "certify explore",
+        "dse.api.problem": "Problem",
+        "dse.api.verification": "Verification verify",
+        "dse.engines.optimizers": "NSGA2 Optimizer Pymoo annealing exact exhaustive random_search",
+        "dse.errors": "DseError InfeasibleError",
+        "dse.search.driver": "Progress",
+        "dse.workload.workload": "Workload",
+        "platforms.platform": "Platform",
+        "results.problem.own_objective": "OwnObjective",
+        "sdf.grouping.options": "Grouping",
+    }.items()
+    for name in names.split()
 }
 _RENAMED = {
     "platform": ("paretosoc.platforms.io.platform_file", "load_platform"),
     "__version__": ("paretosoc.dse.version", "VERSION"),
 }
 
-__all__ = [
-    "NSGA2",
-    "DseError",
-    "Evaluated",
-    "Front",
-    "Grouping",
-    "InfeasibleError",
-    "MeasurementPlan",
-    "Member",
-    "Optimizer",
-    "OwnObjective",
-    "Platform",
-    "Problem",
-    "Progress",
-    "Pymoo",
-    "Verification",
-    "Workload",
-    "annealing",
-    "attainment",
-    "certify",
-    "choose",
-    "compare",
-    "deploy",
-    "evaluate",
-    "exact",
-    "exhaustive",
-    "explore",
-    "limits",
-    "load",
-    "plan_measurements",
-    "platform",
-    "random_search",
-    "statistics",
-    "verify",
-]
+__all__ = sorted((*_EXPORTS, "platform"))
 
 
 def __getattr__(name: str) -> Any:

@@ -17,33 +17,11 @@ from paretosoc.platforms.source import (
     SharesOf,
     Source,
     Sourced,
-    Status,
     whole,
 )
 
 SHARED_POOL = "shared"
 """The memory of units that name no pool, beside others."""
-
-__all__ = [
-    "ClockLaw",
-    "Contention",
-    "Domain",
-    "FitError",
-    "Memory",
-    "MemoryPool",
-    "OperatingPoint",
-    "PeArray",
-    "Peak",
-    "Platform",
-    "PowerTable",
-    "Rule",
-    "Sharing",
-    "Source",
-    "Status",
-    "Tile",
-    "Transition",
-    "Unit",
-]
 
 
 @dataclass(frozen=True)

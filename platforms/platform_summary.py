@@ -12,7 +12,8 @@ from typing import Any
 
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.platforms.platform import Domain, Peak, Platform, Source, Status, Unit
+from paretosoc.platforms.platform import Domain, Peak, Platform, Unit
+from paretosoc.platforms.source import Source, Status
 
 _WORDS = re.compile("_(bandwidth|fixed|point)(?=_(kbps|ns))")
 """Left out of keys."""

@@ -10,7 +10,8 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.contention import contention_table
-from paretosoc.platforms.platform import Contention, Source, Status
+from paretosoc.platforms.platform import Contention
+from paretosoc.platforms.source import Source, Status
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.execution import (
     DISPATCHES,

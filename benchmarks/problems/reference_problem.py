@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from paretosoc.fitness.contention import contention_table
-from paretosoc.platforms.platform import Contention, Source, Status
-from paretosoc.platforms.source import round_half_up
+from paretosoc.platforms.platform import Contention
+from paretosoc.platforms.source import Source, Status, round_half_up
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem

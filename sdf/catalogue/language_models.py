@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from paretosoc.sdf.errors import GraphError
 
@@ -167,86 +169,15 @@ def sizes(model: LanguageModel, dimensions: Mapping[str, int]) -> tuple[int, int
     return sequence, 0 if model.is_encoder else dimensions.get(PAST, 0)
 
 
-def _decoder(
-    name: str, family: str, source: str, numbers: tuple[int, ...], **more: bool | int | Latent
-) -> LanguageModel:
-    """Return the sizes of a decoder. ``numbers``: hidden, layers, heads, key heads, head size,
-    inner, vocabulary."""
-    return LanguageModel(name, family, source, *numbers, **more)  # type: ignore[arg-type]
+def _published() -> dict[str, LanguageModel]:
+    rows = json.loads((Path(__file__).parent / "data" / "language_models.json").read_text("utf-8"))
+    for row in rows:
+        if "latent" in row:
+            row["latent"] = Latent(**row["latent"])
+    return {row["name"]: LanguageModel(**row) for row in rows}
 
 
-def _encoder(
-    name: str, family: str, source: str, hidden: int, layers: int, heads: int
-) -> LanguageModel:
-    return LanguageModel(
-        name, family, source, hidden, layers, heads, heads, hidden // heads, 4 * hidden, 30522,
-        biased=True, gelu=True, positions=512,
-    )  # fmt: skip
-
-
-LANGUAGE_MODELS = {
-    model.name: model
-    for model in (
-        _decoder("smollm-135m", "SmolLM", "HuggingFaceTB/SmolLM-135M",
-                 (576, 30, 9, 3, 64, 1536, 49152)),
-        _decoder("smollm-360m", "SmolLM", "HuggingFaceTB/SmolLM-360M",
-                 (960, 32, 15, 5, 64, 2560, 49152)),
-        _decoder("qwen2-0.5b", "Qwen", "Qwen/Qwen2-0.5B",
-                 (896, 24, 14, 2, 64, 4864, 151936), biased=True),
-        _decoder("qwen2-1.5b", "Qwen", "Qwen/Qwen2-1.5B",
-                 (1536, 28, 12, 2, 128, 8960, 151936), biased=True),
-        _decoder("qwen2.5-0.5b", "Qwen", "Qwen/Qwen2.5-0.5B",
-                 (896, 24, 14, 2, 64, 4864, 151936), biased=True),
-        _decoder("qwen2.5-1.5b", "Qwen", "Qwen/Qwen2.5-1.5B",
-                 (1536, 28, 12, 2, 128, 8960, 151936), biased=True),
-        _decoder("qwen2.5-3b", "Qwen", "Qwen/Qwen2.5-3B",
-                 (2048, 36, 16, 2, 128, 11008, 151936), biased=True),
-        _decoder("qwen2.5-7b", "Qwen", "Qwen/Qwen2.5-7B",
-                 (3584, 28, 28, 4, 128, 18944, 152064), biased=True, tied=False),
-        _decoder("qwen3-0.6b", "Qwen", "Qwen/Qwen3-0.6B",
-                 (1024, 28, 16, 8, 128, 3072, 151936), head_norms=True),
-        _decoder("qwen3-1.7b", "Qwen", "Qwen/Qwen3-1.7B",
-                 (2048, 28, 16, 8, 128, 6144, 151936), head_norms=True),
-        _decoder("qwen3-4b", "Qwen", "Qwen/Qwen3-4B",
-                 (2560, 36, 32, 8, 128, 9728, 151936), head_norms=True),
-        _decoder("tinyllama-1.1b", "Llama", "TinyLlama/TinyLlama-1.1B-Chat-v1.0",
-                 (2048, 22, 32, 4, 64, 5632, 32000), tied=False),
-        _decoder("llama-3.2-1b", "Llama", "meta-llama/Llama-3.2-1B",
-                 (2048, 16, 32, 8, 64, 8192, 128256)),
-        _decoder("llama-3.2-3b", "Llama", "meta-llama/Llama-3.2-3B",
-                 (3072, 28, 24, 8, 128, 8192, 128256)),
-        _decoder("llama-2-7b", "Llama", "meta-llama/Llama-2-7b-hf",
-                 (4096, 32, 32, 32, 128, 11008, 32000), tied=False),
-        _decoder("llama-3-8b", "Llama", "meta-llama/Meta-Llama-3-8B",
-                 (4096, 32, 32, 8, 128, 14336, 128256), tied=False),
-        _decoder("mistral-7b-v0.3", "Mistral", "mistralai/Mistral-7B-v0.3",
-                 (4096, 32, 32, 8, 128, 14336, 32768), tied=False),
-        _decoder("internlm2-1.8b", "InternLM", "internlm/internlm2-1_8b",
-                 (2048, 24, 16, 8, 128, 8192, 92544), tied=False),
-        _decoder("minicpm-2b", "MiniCPM", "openbmb/MiniCPM-2B-sft-bf16",
-                 (2304, 40, 36, 36, 64, 5760, 122753)),
-        _decoder("minicpm3-4b", "MiniCPM", "openbmb/MiniCPM3-4B",
-                 (2560, 62, 40, 40, 96, 6400, 73448),
-                 latent=Latent(query_rank=768, rank=256, rotary=32), value_size=64),
-        _decoder("minicpm4-0.5b", "MiniCPM", "openbmb/MiniCPM4-0.5B",
-                 (1024, 24, 16, 2, 64, 4096, 73448)),
-        _decoder("phi-3-mini", "Phi", "microsoft/Phi-3-mini-4k-instruct",
-                 (3072, 32, 32, 32, 96, 8192, 32064), tied=False),
-        _decoder("gemma-2b", "Gemma", "google/gemma-2b",
-                 (2048, 18, 8, 1, 256, 16384, 256000), gelu=True),
-        _decoder("gemma-2-2b", "Gemma", "google/gemma-2-2b",
-                 (2304, 26, 8, 4, 256, 9216, 256000), post_norms=True, gelu=True),
-        _decoder("chatglm3-6b", "GLM", "THUDM/chatglm3-6b",
-                 (4096, 28, 32, 2, 128, 13696, 65024), tied=False, biased=True),
-        _decoder("telechat2-3b", "TeleChat", "Tele-AI/TeleChat2-3B",
-                 (3072, 24, 24, 24, 128, 6144, 160256), tied=False),
-        _encoder("bert-tiny", "BERT", "prajjwal1/bert-tiny", 128, 2, 2),
-        _encoder("bert-base", "BERT", "google-bert/bert-base-uncased", 768, 12, 12),
-        _encoder("bert-large", "BERT", "google-bert/bert-large-uncased", 1024, 24, 16),
-        _encoder("minilm-l6", "MiniLM", "sentence-transformers/all-MiniLM-L6-v2", 384, 6, 12),
-        _encoder("minilm-l12", "MiniLM", "microsoft/MiniLM-L12-H384-uncased", 384, 12, 12),
-    )
-}  # fmt: skip
+LANGUAGE_MODELS = _published()
 
 
 def description(model: LanguageModel) -> str:

@@ -24,7 +24,8 @@ from paretosoc.dse.tools.analysis.cost_draws import (
 )
 from paretosoc.dse.tools.choose.boards import Figure
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
-from paretosoc.platforms.platform import Platform, Source, Status
+from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.source import Source, Status
 from paretosoc.results.costs.cost_origins import NINE_OF_TEN, ONE_OF_TWO, CostOrigin, CostOrigins
 from paretosoc.results.front.choices import PERCENTILES, SURE
 from paretosoc.results.io.canonical_json import INT64_MAX

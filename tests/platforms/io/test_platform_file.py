@@ -19,8 +19,9 @@ from paretosoc.platforms.io.platform_file import (
     platform_names,
     platform_source,
 )
-from paretosoc.platforms.platform import Platform, Status
+from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.platform_summary import platform_data, platform_lines, sources_by_topic
+from paretosoc.platforms.source import Status
 
 NAMES = (
     "intel-core-ultra-7-155h",

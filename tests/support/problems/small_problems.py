@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from paretosoc.fitness.contention import contention_table
-from paretosoc.platforms.platform import Contention, Source, Status
+from paretosoc.platforms.platform import Contention
+from paretosoc.platforms.source import Source, Status
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import (
     ContentionTable,
