@@ -8,7 +8,6 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
 
-from paretosoc.common.documents.schema import read_schema as read_published
 from paretosoc.common.documents.schema import violation
 from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
@@ -94,11 +93,6 @@ def canonical_json(document: Any) -> bytes:
 
 
 _PACKAGE = "paretosoc.platforms.data"
-
-
-def read_schema(name: str, package: str = _PACKAGE) -> dict[str, Any]:
-    """Return the schema ``NAME.schema.json`` in a package."""
-    return read_published((package, name))
 
 
 def check_against_schema(

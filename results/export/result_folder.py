@@ -337,12 +337,6 @@ def write_closed(folder: Path, closed: Closed) -> None:
     write_folder(folder, files, overwrite=False)
 
 
-def is_closed(folder: Path) -> bool:
-    """Return whether a folder has a proof in place of a front."""
-    proofs = (f"{CERTIFICATE}.json", BOUNDS_FILE)
-    return not (folder / FRONT_FILE).exists() and any((folder / name).exists() for name in proofs)
-
-
 def read_closed(folder: Path, *, check_hashes: bool = True) -> Closed:
     """Return what a folder holds. The proof is not checked.
 

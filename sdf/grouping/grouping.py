@@ -27,7 +27,7 @@ from paretosoc.sdf.grouping.parts import join_to_count, split_branches, split_la
 from paretosoc.sdf.grouping.pieces import cut_stretch
 from paretosoc.sdf.layer import LayerKind
 
-__all__ = ["group_at", "group_network", "groups_from_parts", "legal_cuts", "transition_points"]
+__all__ = ["group_network", "groups_from_parts", "legal_cuts", "transition_points"]
 
 _SACRIFICE = 20
 """A group follows a neighbour onto fewer units if its work is at most the network's over this."""
@@ -85,25 +85,6 @@ def group_network(
             elif cut.count is not None:
                 parts = list(join_to_count(view, parts, cut.count))
     return _assembled(graph, view, _without_idle_parts(view, parts))
-
-
-def group_at(graph: SdfGraph, cuts: Sequence[int]) -> GroupedNetwork:
-    """Cut a network's order of execution before the given layers, whatever passes there.
-
-    For groups chosen elsewhere, such as measured ones.
-
-    Raises:
-        GraphError: if the cuts do not ascend or lie outside the network.
-    """
-    layers = layers_of(graph)
-    ends = (0, *cuts, len(layers))
-    if any(start >= end for start, end in pairwise(ends)):
-        raise GraphError(
-            f"graph {graph.name!r}: cuts must ascend and lie between 1 and {len(layers) - 1}, got "
-            f"{list(cuts)}"
-        )
-    view = NetworkView(layers, tensors_of(graph), _support_table(None, len(layers)))
-    return _assembled(graph, view, [list(range(*pair)) for pair in pairwise(ends)])
 
 
 def groups_from_parts(graph: SdfGraph, parts: Sequence[Sequence[int]]) -> GroupedNetwork:

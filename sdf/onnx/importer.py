@@ -67,34 +67,6 @@ class ImportedNetwork:
         )
 
 
-def import_onnx(
-    path: Path, *, name: str | None = None, dimensions: Mapping[str, int] | None = None
-) -> ImportedNetwork:
-    """Read an ONNX file.
-
-    Weights may be absent, since only their shapes are needed. Nodes whose inputs are all constant
-    are constants themselves, and nodes that feed no output are left out. A dynamic batch dimension
-    (named so, or the first of an input without a name or of four dimensions) is 1.
-
-    Args:
-        path: the file.
-        name: the network's name, by default the file's name without its ending.
-        dimensions: sizes of dynamic dimensions by name, or by ``input:axis`` if they have none.
-
-    Raises:
-        GraphError: if the file cannot be read, is not a sound model, refers to data outside its
-            folder, has control flow that depends on the data, or a dynamic dimension without a
-            size.
-    """
-    return import_onnx_bytes(
-        read_model(path),
-        name=path.stem if name is None else name,
-        folder=path.parent,
-        dimensions=dimensions,
-        label=str(path),
-    )
-
-
 def read_model(path: Path) -> bytes:
     """Return the bytes of a file.
 
@@ -112,11 +84,22 @@ def import_onnx_bytes(
     dimensions: Mapping[str, int] | None = None,
     label: str | None = None,
 ) -> ImportedNetwork:
-    """Return the network of a model's bytes. External data may lie in ``folder``, and messages
-    start with ``label``.
+    """Return the network of a model's bytes.
+
+    Weights may be absent, since only their shapes are needed. Nodes whose inputs are all constant
+    are constants themselves, and nodes that feed no output are left out. A dynamic batch dimension
+    (named so, or the first of an input without a name or of four dimensions) is 1.
+
+    Args:
+        data: the model.
+        name: the network's name.
+        folder: where external data lies.
+        dimensions: sizes of dynamic dimensions by name, or by ``input:axis`` if they have none.
+        label: starts messages. Default: the name.
 
     Raises:
-        GraphError: as :func:`import_onnx`.
+        GraphError: if it is not a sound model, refers to data outside its folder, has control flow
+            that depends on the data, or a dynamic dimension without a size.
     """
     with model_errors(name if label is None else label):
         walk = walk_model(parse_model(data, folder), dict(dimensions or {}))

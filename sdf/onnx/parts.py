@@ -62,7 +62,7 @@ def cut_model(
     Args:
         data: the model's bytes.
         folder: the folder that may hold data in other files.
-        parts: the layers of each part, by the names that :func:`sdf.onnx.importer.import_onnx`
+        parts: the layers of each part, by the names that the import (:mod:`sdf.onnx.importer`)
             gives. Each layer once, parts in an order of execution.
         dimensions: as for the import.
         label: starts messages.

@@ -13,8 +13,6 @@ from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.lookup import choose, idle_power
 from paretosoc.fitness.simulator.tables import Tables
 
-NEVER = np.iinfo(np.int64).max
-
 
 @dataclass(frozen=True, eq=False)
 class Precedence(Tables):

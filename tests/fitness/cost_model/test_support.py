@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from paretosoc.common.documents.schema import read_schema
 from paretosoc.fitness.cost_model.roofline import CLASSES
 from paretosoc.fitness.cost_model.support import (
     LIMITS,
@@ -12,7 +13,6 @@ from paretosoc.fitness.cost_model.support import (
     layer_support,
     why_not,
 )
-from paretosoc.platforms.io.exact_json import read_schema
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.layer import Layer, LayerKind
@@ -192,8 +192,8 @@ def test_squeezenet_leaves_the_dla_for_its_average_of_13_by_13() -> None:
 
 
 def test_the_schema_knows_every_kind_and_every_limit() -> None:
-    figures = read_schema("figures")["$defs"]
-    platform = read_schema("platform")
+    figures = read_schema(("paretosoc.platforms.data", "figures"))["$defs"]
+    platform = read_schema(("paretosoc.platforms.data", "platform"))
     unit = platform["properties"]["units"]["items"]["properties"]
     limits = unit["support"]["properties"]["rules"]["items"]["properties"]["limit"]["enum"]
     assert set(limits) == set(LIMITS)

@@ -10,10 +10,10 @@ from benchmarks.catalogue.image_networks import alexnet
 from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
 from paretosoc.sdf.catalogue.exported import tables
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.grouping.grouping import group_at
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.layer import LayerKind
 from paretosoc.sdf.onnx.importer import ImportedNetwork
+from tests.support.stretches import group_at
 
 # GMACs, Mparameters as counted by others, and by how much we may differ.
 PUBLISHED = {

@@ -13,11 +13,12 @@ from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.grouping.balance import balanced_parts
-from paretosoc.sdf.grouping.grouping import group_at, group_network, legal_cuts, transition_points
+from paretosoc.sdf.grouping.grouping import group_network, legal_cuts, transition_points
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.grouping.network_view import NetworkView, layers_of, tensors_of
 from paretosoc.sdf.grouping.options import Grouping
 from paretosoc.sdf.layer import Layer, LayerKind
+from tests.support.stretches import group_at
 
 KINDS = {
     "Conv": LayerKind.CONVOLUTION,
@@ -426,6 +427,3 @@ def test_bad_options_are_refused() -> None:
     for options in ({"count": 2}, {"branches": True}):
         with pytest.raises(GraphError, match="one layer a group excludes"):
             Grouping(each_layer=True, **options)
-    for cuts in ([0], [2], [1, 1], [-1]):
-        with pytest.raises(GraphError, match="cuts must ascend"):
-            group_at(graph, cuts)

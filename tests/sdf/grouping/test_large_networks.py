@@ -15,6 +15,7 @@ from paretosoc.sdf.grouping import balance
 from paretosoc.sdf.grouping.balance import balanced_parts
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.network_view import TensorUse
+from paretosoc.sdf.grouping.options import Grouping
 from paretosoc.sdf.grouping.parts import split_branches
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.layer import Layer, LayerKind
@@ -52,11 +53,11 @@ def dense(size: int) -> SdfGraph:
 
 @pytest.mark.parametrize("make", [chain, wide, separate, dense])
 @pytest.mark.parametrize(
-    "options", [{}, {"branches": True}, {"each_layer": True}, {"groups": 20}], ids=str
+    "cuts", [None, Grouping(branches=True), Grouping(each_layer=True), 20], ids=str
 )
-def test_cutting_takes_linear_time(make: Any, options: dict[str, Any]) -> None:
+def test_cutting_takes_linear_time(make: Any, cuts: int | Grouping | None) -> None:
     def cut(graph: SdfGraph) -> None:
-        assert group_network(graph, None, **options).groups
+        assert group_network(graph, None, cuts).groups
 
     assert growth(cut, make, 250) < LINEAR
 

@@ -9,10 +9,11 @@ import pytest
 
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import MAX_SHARE, MIN_GROUPS, group_network
 from paretosoc.sdf.grouping.network_view import NetworkView, layers_of, tensors_of
 from paretosoc.sdf.grouping.pieces import _atoms, _order
-from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 MODELS = Path(__file__).parents[2] / "data/models"
 TABLE = json.loads((MODELS / "expected.json").read_text())
@@ -35,7 +36,7 @@ NAMES = (
 
 
 def imported(name: str) -> ImportedNetwork:
-    return import_onnx(MODELS / f"{name}.onnx", dimensions=TABLE[name].get("dimensions"))
+    return load_network(str(MODELS / f"{name}.onnx"), dimensions=TABLE[name].get("dimensions"))
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 
 from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.layer import Layer, LayerKind
-from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx
+from paretosoc.sdf.onnx.importer import ImportedNetwork
 
 FOLDER = Path(__file__).parents[2] / "data/models"
 TABLE: dict[str, dict[str, Any]] = json.loads((FOLDER / "expected.json").read_text())
@@ -25,7 +26,7 @@ QUANTISERS = ("QuantizeLinear", "DequantizeLinear")
 
 
 def imported(name: str) -> ImportedNetwork:
-    return import_onnx(FOLDER / f"{name}.onnx", dimensions=TABLE[name].get("dimensions"))
+    return load_network(str(FOLDER / f"{name}.onnx"), dimensions=TABLE[name].get("dimensions"))
 
 
 def layers_of(name: str) -> list[Layer]:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from onnx import FunctionProto, defs, helper
 
+from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.layer import LayerKind
-from paretosoc.sdf.onnx.importer import import_onnx
+from paretosoc.sdf.onnx.importer import read_model
 from tests.support.growth import LINEAR, growth
 from tests.support.problems.onnx_models import (
     Shapes,
@@ -278,11 +279,11 @@ def test_files_that_are_no_models(tmp_path: Path) -> None:
         path = tmp_path / f"{name}.onnx"
         path.write_bytes(content)
         with pytest.raises(GraphError, match=str(path)):
-            import_onnx(path)
+            load_network(str(path))
     with pytest.raises(GraphError, match="cannot be read"):
-        import_onnx(tmp_path / "missing.onnx")
+        read_model(tmp_path / "missing.onnx")
     with pytest.raises(GraphError, match="cannot be read"):
-        import_onnx(tmp_path)
+        read_model(tmp_path)
 
 
 def test_thousands_of_nodes() -> None:

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.onnx.importer import import_onnx
 from tests.support.problems.onnx_models import integers, layers, model, node, only, read, shape_only
 
 
@@ -80,7 +80,7 @@ def test_external_data_may_be_absent(tmp_path: Path) -> None:
     )
     path = tmp_path / "m.onnx"
     path.write_bytes(proto.SerializeToString())
-    assert only(import_onnx(path)).macs == 80
+    assert only(load_network(str(path))).macs == 80
 
 
 @pytest.mark.parametrize("location", ["../w.bin", "/etc/passwd", "a/../../w.bin", "link/w.bin"])
@@ -101,4 +101,4 @@ def test_external_data_outside_the_folder_is_refused(tmp_path: Path, location: s
         path = folder / "m.onnx"
         path.write_bytes(proto.SerializeToString())
         with pytest.raises(GraphError, match="outside the model's folder"):
-            import_onnx(path)
+            load_network(str(path))

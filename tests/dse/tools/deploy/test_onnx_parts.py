@@ -10,6 +10,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.sdf.catalogue.catalogue import model_file
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.grouping import group_network
+from paretosoc.sdf.grouping.options import Grouping
 from paretosoc.sdf.onnx.importer import import_onnx_bytes
 from paretosoc.sdf.onnx.parts import cut_model, save_part
 
@@ -27,7 +28,7 @@ def written(data, folder, layers, target, dimensions=None):
 
 def layers_by_group(data, folder=None, dimensions=None, **options):
     network = import_onnx_bytes(data, name="n", folder=folder, dimensions=dimensions)
-    groups = group_network(network.graph, None, **options).groups
+    groups = group_network(network.graph, None, Grouping(**options)).groups
     return [[layer.name for layer in group.layers] for group in groups]
 
 
@@ -41,10 +42,10 @@ def one_by_one(data, folder=None):
         ("squeezenet", {}),
         ("squeezenet", {"each_layer": True}),
         ("inception_v1", {"branches": True}),
-        ("resnet50", {"groups": 6}),
+        ("resnet50", {"count": 6}),
         ("shufflenet", {"branches": True}),
-        ("mobilenet_v2", {"groups": 5}),
-        ("densenet121", {"groups": 4}),
+        ("mobilenet_v2", {"count": 5}),
+        ("densenet121", {"count": 4}),
     ],
 )
 def test_parts_of_the_catalogue(name, options, tmp_path):

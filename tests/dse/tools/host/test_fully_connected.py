@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.problems.fully_connected import INPUTS, main
-from paretosoc.sdf.onnx.importer import import_onnx
+from paretosoc.sdf.catalogue.catalogue import load_network
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,7 @@ from paretosoc.sdf.onnx.importer import import_onnx
 def test_they_have_the_published_sizes(name, macs, tmp_path, capsys):
     assert main([str(tmp_path)]) == 0
     assert set(INPUTS) == {path.stem for path in tmp_path.iterdir()}
-    network = import_onnx(tmp_path / f"{name}.onnx")
+    network = load_network(str(tmp_path / f"{name}.onnx"))
     found = sum(actor.layer.macs for actor in network.graph.actors if actor.layer is not None)
     assert found == macs
     assert main([]) == 2
