@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.measuring import MeasurementPlan as MeasurementPlan
     from paretosoc.dse.api.measuring import plan_measurements as plan_measurements
     from paretosoc.dse.api.member import Member as Member
-    from paretosoc.dse.api.pipeline import certify as certify
     from paretosoc.dse.api.pipeline import explore as explore
     from paretosoc.dse.api.problem import Problem as Problem
+    from paretosoc.dse.api.proof import certify as certify
     from paretosoc.dse.api.verification import Verification as Verification
     from paretosoc.dse.api.verification import verify as verify
     from paretosoc.dse.engines.optimizers import NSGA2 as NSGA2
@@ -61,8 +61,9 @@ _EXPORTS = {
         "dse.api.limits": "limits",
         "dse.api.measuring": "MeasurementPlan plan_measurements",
         "dse.api.member": "Member",
-        "dse.api.pipeline": "certify explore",
+        "dse.api.pipeline": "explore",
         "dse.api.problem": "Problem",
+        "dse.api.proof": "certify",
         "dse.api.verification": "Verification verify",
         "dse.engines.optimizers": "NSGA2 Optimizer Pymoo annealing exact exhaustive random_search",
         "dse.errors": "DseError InfeasibleError",

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from paretosoc.dse.inputs.kinds import Choice, Flag, PerName, Quantity, Whole, WholeOr
+from paretosoc.dse.inputs.kinds import Choice, Flag, Quantity, Whole, WholeOr
+from paretosoc.dse.inputs.kinds_by_name import PerName
 from paretosoc.dse.workload.options import AXES, FIELDS, NETWORK_LIMITS, PAPERS
 
 Schema = dict[str, Any]

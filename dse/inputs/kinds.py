@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import reprlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from enum import Enum
@@ -16,7 +16,6 @@ from typing import Any, ClassVar
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.results.problem.execution import MAX_TOLERANCE_PERMILLE
-from paretosoc.results.problem.own_objective import OwnObjective, remember
 from paretosoc.sdf.grouping.options import Grouping
 
 Number = int | float | Fraction | Decimal
@@ -255,118 +254,6 @@ class Tolerance(Kind):
 
 
 @dataclass(frozen=True)
-class PerName(Kind):
-    """A number for all networks or memory pools, or numbers by name."""
-
-    each: Quantity | Whole
-    of: str = "NETWORK"
-
-    @property
-    def json_type(self) -> Any:
-        if isinstance(self.each, Whole):
-            return int | dict[str, int] | None
-        return float | dict[str, float] | None
-
-    @property
-    def form(self) -> str:
-        """Return the placeholder of a value on the command line."""
-        return f"[{self.of}=]{self.each.metavar}"
-
-    def read(self, value: Any, name: str) -> tuple[tuple[str | None, Any], ...]:
-        if isinstance(value, Mapping):
-            return tuple((key, self.each.read(number, name)) for key, number in value.items())
-        return ((None, self.each.read(value, name)),)
-
-    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str | None, Any], ...]:
-        numbers: list[tuple[str | None, Any]] = []
-        for text in given:
-            owner, equals, number = text.rpartition("=")
-            value = self.each.of_text(number)
-            if value is None:
-                raise wrong_argument(name, f"[{self.of}=]{self.each.bounds}", text)
-            numbers.append((owner if equals else None, value))
-        return tuple(numbers)
-
-    def given(self, value: Sequence[tuple[str | None, Any]]) -> dict[str | None, Any]:
-        return dict(value)
-
-    def schema(self) -> dict[str, Any]:
-        return {"oneOf": [{"type": "null"}, self.each.schema(), super().schema()]}
-
-
-@dataclass(frozen=True)
-class ChoicesPerName(PerName):
-    """A number for all networks, or numbers by name; several are choices: 1,2,4."""
-
-    @property
-    def json_type(self) -> Any:
-        return int | list[int] | dict[str, int | list[int]] | None
-
-    @property
-    def form(self) -> str:
-        return f"{super().form},..."
-
-    def read(self, value: Any, name: str) -> tuple[tuple[str | None, Any], ...]:
-        by_name = value if isinstance(value, Mapping) else {None: value}
-        return tuple(
-            (owner, self.each.read(number, name))
-            for owner, given in by_name.items()
-            for number in (given if isinstance(given, list | tuple) else [given])
-        )
-
-    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str | None, Any], ...]:
-        texts: list[str] = []
-        for text in given:
-            owner, equals, numbers = text.rpartition("=")
-            texts += [f"{owner}{equals}{number}" for number in numbers.split(",")]
-        return super().parse(texts, name)
-
-    def given(self, value: Sequence[tuple[str | None, Any]]) -> dict[str | None, list[Any]]:
-        return {
-            owner: [number for other, number in value if other == owner] for owner in dict(value)
-        }
-
-
-@dataclass(frozen=True)
-class Names(Kind):
-    """One or several names. ``separator`` of names in one text. Without it, texts are repeated."""
-
-    separator: str = ""
-    json_type = str | list[str] | None
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "argument", str if self.separator else list[str])
-        object.__setattr__(self, "form", f"NAME{self.separator}..." if self.separator else "NAME")
-
-    def read(self, value: Any, name: str) -> tuple[str, ...]:
-        if isinstance(value, str):
-            return self.parse(value if self.separator else [value], name)
-        names = tuple(value) if isinstance(value, Iterable) else ()
-        if not names or not all(isinstance(one, str) for one in names):
-            raise WorkloadError(f"{name}: one or more names are required, got {value!r}")
-        return names
-
-    def parse(self, given: Any, name: str) -> tuple[str, ...]:
-        if not self.separator:
-            return tuple(given)
-        names = tuple(one.strip() for one in given.split(self.separator) if one.strip())
-        if not names:
-            raise WorkloadError(f"{name}: at least one name is required, got {given!r}")
-        return names
-
-
-@dataclass(frozen=True)
-class Objectives(Names):
-    """Names of objectives. The library also takes those of a user's own as objects."""
-
-    def read(self, value: Any, name: str) -> tuple[str, ...]:
-        given = [value] if isinstance(value, OwnObjective) else value
-        if isinstance(given, Sequence) and not isinstance(given, str):
-            given = [remember(one) if isinstance(one, OwnObjective) else one for one in given]
-        return super().read(given, name)
-
-
-@dataclass(frozen=True)
 class Choice(Kind):
     """A member of an enumeration, or its value."""
 
@@ -385,27 +272,6 @@ class Choice(Kind):
         return {"enum": [member.value for member in self.argument]}
 
 
-@dataclass(frozen=True)
-class PerUnit(Kind):
-    """One of several words for all units, or words by unit."""
-
-    words: tuple[str, ...]
-    json_type = str | dict[str, str] | None
-    form = "[UNIT=]HOW"
-
-    def read(self, value: Any, name: str) -> tuple[tuple[str | None, str], ...]:
-        pairs = value.items() if isinstance(value, Mapping) else [(None, value)]
-        if not all(isinstance(word, str) and word in self.words for _, word in pairs):
-            raise wrong_argument(name, f"one of {', '.join(self.words)}, or one per unit", value)
-        return tuple(pairs)
-
-    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str | None, str], ...]:
-        parts = [text.rpartition("=") for text in given]
-        return tuple(
-            (unit if equals else None, self.read(word, name)[0][1]) for unit, equals, word in parts
-        )
-
-
 class File(Kind):
     """A file."""
 
@@ -416,116 +282,6 @@ class File(Kind):
         if not isinstance(value, str | Path):
             raise wrong_argument(name, "a file", value)
         return Path(value)
-
-
-class Clocks(Kind):
-    """A clock of each domain: MHz, ``max`` or ``min``."""
-
-    json_type = dict[str, float | str] | None
-    form = "DOMAIN=MHZ"
-
-    def read(self, value: Any, name: str) -> tuple[tuple[str, str | Fraction], ...]:
-        if not isinstance(value, Mapping):
-            raise wrong_argument(name, "a mapping such as {'gpu': 1377}", value)
-        clocks = []
-        for domain, clock in value.items():
-            number = exact(clock)
-            if number is None and clock not in ("max", "min"):
-                raise wrong_argument(name, "max, min or a frequency in MHz for each domain", clock)
-            clocks.append((domain, clock if number is None else number))
-        return tuple(clocks)
-
-    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, str | Fraction], ...]:
-        clocks: dict[str, str | Fraction] = {}
-        for text in given:
-            domain, equals, value = text.partition("=")
-            number = parse_number(value)
-            if not equals or not domain or (number is None and value not in ("max", "min")):
-                raise wrong_argument(name, "DOMAIN=MHZ, DOMAIN=max or DOMAIN=min", text)
-            clock = value if number is None else number
-            if clocks.setdefault(domain, clock) != clock:
-                raise WorkloadError(
-                    f"{name}: one clock for each domain is required, got "
-                    f"{domain}={clock_text(clocks[domain])} and {domain}={value}"
-                )
-        return tuple(clocks.items())
-
-
-class ByNetwork(Kind):
-    """Names by network."""
-
-    json_type = dict[str, str] | None
-    form = "NETWORK=NAME"
-
-    def read(self, value: Any, name: str) -> tuple[tuple[str, str], ...]:
-        pairs = value.items() if isinstance(value, Mapping) else [(None, None)]
-        if not all(isinstance(word, str) and word for pair in pairs for word in pair):
-            raise wrong_argument(name, "a mapping such as {'detect': 'yolo11n'}", value)
-        return tuple(pairs)
-
-    def given(self, value: Sequence[tuple[str, str]]) -> dict[str, str]:
-        return dict(value)
-
-    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, str], ...]:
-        chosen: dict[str, str] = {}
-        for text in given:
-            owner, _, word = text.partition("=")
-            if not owner or not word or chosen.setdefault(owner, word) != word:
-                raise wrong_argument(name, "NETWORK=NAME, one for each network,", text)
-        return tuple(chosen.items())
-
-
-class Pins(Kind):
-    """Units of ranges of groups: network, first group, last group, unit."""
-
-    form = "NET:FIRST-LAST=UNIT"
-
-    def read(self, value: Any, name: str) -> tuple[tuple[str, int, int, str], ...]:
-        pins = []
-        for network, ranges in value.items() if isinstance(value, Mapping) else [(None, None)]:
-            for groups, unit in ranges.items() if isinstance(ranges, Mapping) else [(None, None)]:
-                match network, groups, unit:
-                    case str(), (int(first), int(last)), str():
-                        pins.append((network, first, last, unit))
-                    case _:
-                        words = "network -> {(first group, last group): unit}"
-                        raise wrong_argument(name, words, value)
-        return tuple(pins)
-
-    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, int, int, str], ...]:
-        pins = []
-        for text in given:
-            found = re.fullmatch("(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?=([^=]+)", text, re.DOTALL)
-            if not found:
-                words = "NETWORK:FIRST-LAST=UNIT with group numbers from 0"
-                raise wrong_argument(name, words, text)
-            first, last = int(found[2]), int(found[3] or found[2])
-            if last < first:
-                raise WorkloadError(f"{name} {text!r}: the last group lies before the first")
-            pins.append((found[1], first, last, found[4]))
-        return tuple(pins)
-
-
-class Sizes(Kind):
-    """Sizes of dimensions by name."""
-
-    json_type = dict[str, int] | None
-    form = "[NETWORK:]NAME=N"
-
-    def read(self, value: Any, name: str) -> tuple[tuple[str, int], ...]:
-        if not isinstance(value, Mapping):
-            raise wrong_argument(name, "a mapping such as {'batch': 1}", value)
-        size = Whole(1, 10**9)
-        return tuple((key, size.read(number, name)) for key, number in value.items())
-
-    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, int], ...]:
-        sizes = []
-        for text in given:
-            found = re.fullmatch("(.+)=([0-9]{1,9})", text, re.DOTALL)
-            if not found or int(found[2]) < 1:
-                raise wrong_argument(name, "NAME=N with N from 1", text)
-            sizes.append((found[1], int(found[2])))
-        return tuple(sizes)
 
 
 def exact(value: object) -> Fraction | None:

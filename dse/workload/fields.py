@@ -12,15 +12,8 @@ from typing import Any
 from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import (
-    ANY,
-    Kind,
-    PerName,
-    Quantity,
-    Whole,
-    WholeOr,
-    wrong_argument,
-)
+from paretosoc.dse.inputs.kinds import ANY, Kind, Quantity, Whole, WholeOr, wrong_argument
+from paretosoc.dse.inputs.kinds_by_name import PerName
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.execution import FreeRunning, Rates
 from paretosoc.results.problem.limits import UNITS, LimitSpec

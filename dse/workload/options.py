@@ -16,24 +16,26 @@ from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 from paretosoc.dse.inputs.arguments import MAX_SIZE
 from paretosoc.dse.inputs.kinds import (
-    ByNetwork,
     Choice,
-    ChoicesPerName,
-    Clocks,
     File,
     Flag,
     Groups,
-    Names,
     Number,
+    Quantity,
+    Tolerance,
+    Whole,
+    WholeOr,
+)
+from paretosoc.dse.inputs.kinds_by_name import (
+    ByNetwork,
+    ChoicesPerName,
+    Clocks,
+    Names,
     Objectives,
     PerName,
     PerUnit,
     Pins,
-    Quantity,
     Sizes,
-    Tolerance,
-    Whole,
-    WholeOr,
 )
 from paretosoc.dse.workload.fields import Field, Fits, limit, parse_limit
 from paretosoc.dse.workload.workload import WorkloadNetwork

@@ -16,7 +16,7 @@ from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import Clocks
+from paretosoc.dse.inputs.kinds_by_name import Clocks
 from paretosoc.dse.problem.domains import ladder_point
 from paretosoc.dse.workload.options import FIELDS
 from paretosoc.fitness.cost_model.support import layer_support

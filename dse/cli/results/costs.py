@@ -10,7 +10,7 @@ from rich.console import Console
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.inputs.kinds import Clocks
+from paretosoc.dse.inputs.kinds_by_name import Clocks
 from paretosoc.dse.problem.domains import clocks_at
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.text.costs import cost_rows, cost_tables

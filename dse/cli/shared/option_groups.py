@@ -11,7 +11,8 @@ from typing import Annotated, Any, get_args, get_type_hints
 import click
 
 from paretosoc.dse.cli.shared.parameters import Command, Option, click_parameter
-from paretosoc.dse.inputs.kinds import Flag, PerName, Whole
+from paretosoc.dse.inputs.kinds import Flag, Whole
+from paretosoc.dse.inputs.kinds_by_name import PerName
 from paretosoc.dse.workload.options import FIELDS, LIMITS, PAPERS, Options
 
 Given = dict[str, Any]

@@ -11,12 +11,8 @@ import paretosoc as dse
 from paretosoc.common.compiling import seconds_since_call
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.api import pipeline
-from paretosoc.dse.api.pipeline import (
-    PICTURE_SECONDS,
-    PICTURE_SHARE,
-    SEARCH_SHARE,
-    explore_to_folder,
-)
+from paretosoc.dse.api.pipeline import SEARCH_SHARE, explore_to_folder
+from paretosoc.dse.api.proof import PICTURE_SECONDS, PICTURE_SHARE
 from paretosoc.dse.engines.explore import SearchSettings
 
 

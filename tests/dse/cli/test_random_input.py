@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import Sizes
+from paretosoc.dse.inputs.kinds_by_name import Sizes
 from paretosoc.dse.problem.build import build_problem, cost_origins
 from paretosoc.dse.space.mapping_file import mapping_from_document, row_of_mapping
 from paretosoc.dse.workload.options import Options, parse_options

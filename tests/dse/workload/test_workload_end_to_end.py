@@ -9,7 +9,7 @@ from onnx import TensorProto, helper
 
 from benchmarks.oracles.frame_energy import frame_energy_fj
 from paretosoc.dse.cli.main import run
-from paretosoc.dse.inputs.kinds import Sizes
+from paretosoc.dse.inputs.kinds_by_name import Sizes
 from paretosoc.dse.workload.with_options import with_dimensions
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.check.members.closed_form import idle_mw as idle_power

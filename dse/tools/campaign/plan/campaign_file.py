@@ -14,7 +14,8 @@ from typing import Any
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
-from paretosoc.dse.inputs.kinds import Clocks, Names, PerName, Whole, WholeOr
+from paretosoc.dse.inputs.kinds import Whole, WholeOr
+from paretosoc.dse.inputs.kinds_by_name import Clocks, Names, PerName
 from paretosoc.dse.tools.campaign.plan.plan import (
     MAX_RUNS,
     NamedWorkload,
