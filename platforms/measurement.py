@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Annotated
 
-from paretosoc.platforms.source import Source
+from paretosoc.common.documents.marks import Key
+from paretosoc.platforms.source import Source, in_ms
 
 Clocks = tuple[tuple[str, int], ...]
 """(domain, kHz) pairs: the clocks that a measurement was made at."""
@@ -66,9 +68,9 @@ class TransitionMeasurement:
     """The time of handing a tensor from one unit to another after a group (name or index)."""
 
     after: str | int
-    source_unit: str
-    target_unit: str
-    time_ps: int
+    source_unit: Annotated[str, Key("from")]
+    target_unit: Annotated[str, Key("to")]
+    time_ps: Annotated[int, in_ms(0), Key("ms")]
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,8 @@ class Comparison:
     network: str
     unit: str
     precision: str
-    measured_ps: int
-    estimated_ps: int
+    measured_ps: Annotated[int, in_ms(1), Key("ms")]
+    estimated_ps: Annotated[int, in_ms(1), Key("estimate_ms")]
 
 
 MACS_TOLERANCE = Fraction(8, 100)

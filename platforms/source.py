@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from typing import Annotated, Any
 
 from paretosoc.common.documents.marks import As, Fault, Key, Keys
-from paretosoc.common.units import KBPS_PER_GBPS
+from paretosoc.common.units import KBPS_PER_GBPS, PS_PER_MS
 
 
 class Status(Enum):
@@ -42,6 +43,22 @@ def whole(factor: int, unit: str) -> As:
         return scaled.numerator
 
     return As(int, read, lambda value: value / factor)
+
+
+def decimal_number(value: int, scale: int) -> int | float:
+    """Return value / scale as a JSON number that reads back as that very decimal."""
+    if value % scale == 0:
+        return value // scale
+    return float(Decimal(value) / scale)
+
+
+def in_ms(least: int) -> As:
+    """Mark a time in ps, at least ``least``, that a file has in ms."""
+    return As(
+        float,
+        lambda ms: max(least, round_half_up(Fraction(ms) * PS_PER_MS)),
+        lambda ps: decimal_number(max(least, ps), PS_PER_MS),
+    )
 
 
 def pairs(kind: Any) -> As:

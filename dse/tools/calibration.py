@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray
+from paretosoc.common.documents.document import write_document
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.dvfs import (
@@ -32,7 +33,6 @@ from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.fitness.costs.hardware_limits import limit_notes
 from paretosoc.fitness.costs.network_costs import choose_precision
 from paretosoc.fitness.costs.taught import compared
-from paretosoc.fitness.profiles.profile_document import comparison_document
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
@@ -125,7 +125,7 @@ def calibrate_table(
         platform, results, networks, precision=precision, source=source
     )
     if comparisons:
-        document["comparisons"] = [comparison_document(one) for one in comparisons]
+        document["comparisons"] = [write_document(one) for one in comparisons]
     return Calibration(platform, groups, shapes, tuple(results), document, tuple(notes))
 
 

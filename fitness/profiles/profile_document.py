@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -14,9 +13,9 @@ from paretosoc.fitness.profiles.layer_names import LayerNames
 from paretosoc.fitness.profiles.measured_layers import LayerTime, combined
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import json_numbers
-from paretosoc.platforms.measurement import Clocks, Comparison
+from paretosoc.platforms.measurement import Clocks
 from paretosoc.platforms.platform import Platform
-from paretosoc.platforms.source import round_half_up
+from paretosoc.platforms.source import decimal_number, round_half_up
 from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -48,7 +47,7 @@ def new_document(
                 "macs": subject.macs,
                 "precision": subject.precision,
                 **({"batch": subject.batch} if subject.batch > 1 else {}),
-                "clocks_mhz": {name: _number(khz, 1000) for name, khz in subject.clocks_khz},
+                "clocks_mhz": {name: decimal_number(khz, 1000) for name, khz in subject.clocks_khz},
                 "groups": [],
                 "layers": [],
                 "transitions": [],
@@ -68,32 +67,14 @@ def add_part(
     record[key].append(part)
 
 
-def comparison_document(comparison: Comparison) -> Document:
-    """Return a comparison as the file has it."""
-    return {
-        "network": comparison.network,
-        "unit": comparison.unit,
-        "precision": comparison.precision,
-        "ms": ms(Fraction(comparison.measured_ps)),
-        "estimate_ms": ms(Fraction(comparison.estimated_ps)),
-    }
-
-
 def ms(time_ps: Fraction) -> int | float:
     """Return a time in milliseconds, rounded to whole picoseconds, at least one."""
-    return _number(max(1, round_half_up(time_ps)), PS_PER_MS)
+    return decimal_number(max(1, round_half_up(time_ps)), PS_PER_MS)
 
 
 def rounded(value: Fraction, decimals: int) -> int | float:
     """Return a number with this many decimals, rounded half up."""
-    return _number(round_half_up(value * 10**decimals), 10**decimals)
-
-
-def _number(value: int, scale: int) -> int | float:
-    """Return value / scale as a JSON number that reads back as that very decimal."""
-    if value % scale == 0:
-        return value // scale
-    return float(Decimal(value) / scale)
+    return decimal_number(round_half_up(value * 10**decimals), 10**decimals)
 
 
 def merged(first: Document, second: Document) -> Document:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from paretosoc.common.files import read_file
 from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
-from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.calibration.dvfs_profile import (
     ClockProfile,
     check_unit,
@@ -21,11 +19,10 @@ from paretosoc.fitness.calibration.dvfs_profile import (
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import check_against_schema, parse_exact
-from paretosoc.platforms.io.measurement_file import read_network_profile
+from paretosoc.platforms.io.measurement_file import read_figures, read_network_profile
 from paretosoc.platforms.io.platform_file import MAX_BYTES
 from paretosoc.platforms.measurement import Comparison, NetworkProfile
 from paretosoc.platforms.platform import Platform
-from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 CostModel = Callable[[GroupedNetwork, Platform, NetworkCosts], NetworkCosts]
@@ -115,8 +112,6 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
 
 
 def _comparison(record: Mapping[str, Any], platform: Platform, where: str) -> Comparison:
-    check_unit(record["unit"], platform, where)
-    measured, estimated = (
-        max(1, round_half_up(Fraction(record[key]) * PS_PER_MS)) for key in ("ms", "estimate_ms")
-    )
-    return Comparison(record["network"], record["unit"], record["precision"], measured, estimated)
+    found = read_figures(Comparison, record, where)
+    check_unit(found.unit, platform, where)
+    return found

@@ -238,26 +238,19 @@ def read_network_profile(
     for key, entries in parts.items():
         _check_names(key, entries, where)
     transitions = []
-    for index, transition in enumerate(record.get("transitions", ())):
-        for key in ("from", "to"):
-            path = f"{where}.transitions[{index}].{key}"
-            if transition[key] not in units:
+    for index, entry in enumerate(record.get("transitions", ())):
+        path = f"{where}.transitions[{index}]"
+        found = read_figures(TransitionMeasurement, entry, path)
+        for key, name in (("from", found.source_unit), ("to", found.target_unit)):
+            if name not in units:
                 raise PlatformError(
-                    f"{path} must name a unit ({', '.join(units)}), got {transition[key]!r}"
+                    f"{path}.{key} must name a unit ({', '.join(units)}), got {name!r}"
                 )
-        if transition["from"] == transition["to"]:
+        if found.source_unit == found.target_unit:
             raise PlatformError(
-                f"{where}.transitions[{index}] must go from one unit to another, "
-                f"got {transition['from']!r} twice"
+                f"{path} must go from one unit to another, got {found.source_unit!r} twice"
             )
-        transitions.append(
-            TransitionMeasurement(
-                after=transition["after"],
-                source_unit=transition["from"],
-                target_unit=transition["to"],
-                time_ps=_ps(transition["ms"]),
-            )
-        )
+        transitions.append(found)
     return NetworkProfile(
         names=(record["network"], *record.get("aliases", ())),
         macs=record.get("macs"),

@@ -10,6 +10,7 @@ from functools import reduce
 from pathlib import Path
 from typing import Annotated
 
+from paretosoc.common.documents.document import write_document
 from paretosoc.common.files import read_file, replace_file
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
@@ -27,7 +28,6 @@ from paretosoc.fitness.profiles.profile_document import (
     Document,
     Import,
     Subject,
-    comparison_document,
     document_bytes,
     merged,
 )
@@ -197,7 +197,7 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
         named = f"{item.subject.network}, {item.subject.precision}, " if len(imports) > 1 else ""
         covered, compared = _coverage(item, profile)
         lines += [f"{named}{line}" for line in covered]
-        comparisons += map(comparison_document, compared)
+        comparisons += map(write_document, compared)
     if comparisons:
         document = merged(document, {"platform": platform.name, "comparisons": comparisons})
     data = document_bytes(document)
