@@ -18,7 +18,7 @@ from fractions import Fraction
 import numpy as np
 
 from benchmarks.harness.report import Column, parser, show
-from benchmarks.oracles.recurring_state import random_stream, recurring_periods
+from benchmarks.oracles.recurring_state import MAX_ROUNDS, random_stream, recurring_periods
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 
 COLUMNS = (
@@ -71,11 +71,11 @@ def measure(kind: str, seeds: range, *, free_running: bool) -> Errors:
     )
 
 
-def errors_of(seed: int, *, free_running: bool) -> list[float] | None:
+def errors_of(seed: int, *, free_running: bool, most: int = MAX_ROUNDS) -> list[float] | None:
     """Return relative errors of the throughput and of each stream's rate, or None if no state
-    recurs."""
+    recurs within ``most`` rounds."""
     problem, design = random_stream(seed, free_running=free_running)
-    exact = recurring_periods(problem, design)
+    exact = recurring_periods(problem, design, most=most)
     if exact is None:
         return None
     runs = make_long_run_evaluator(problem)(design.row[None])

@@ -31,6 +31,7 @@ from paretosoc.fitness.calibration.csv_table import read_table
 from paretosoc.fitness.calibration.dvfs import (
     Calibrated,
     calibrate_rows,
+    choose_form,
     power_errors,
     predicted,
     time_errors,
@@ -314,13 +315,20 @@ def fitted_ratio() -> float:
         chip, errors = with_ratio(platform, ratio), []
         for nine in published().values():
             five = [nine[place].measurement for place in CALIBRATED]
-            model = calibrate_rows(five, chip, shape=_shape(five[0].network), resamples=0)
+            form, shape = _chosen_form(tuple(five)), _shape(five[0].network)
+            model = calibrate_rows(five, chip, time_form=form, shape=shape, resamples=0)
             _, powers = predicted(model, five, chip)
             assert powers is not None, "every row has an energy"
             measured = [1000 * (row.mj or 0) / (row.ms or 1) for row in five]
             errors.append(powers / np.array(measured) - 1)
         residuals.append(float(np.sqrt(np.mean(np.concatenate(errors) ** 2))))
     return next(r for r, of in zip(RATIOS, residuals, strict=True) if of <= 1.001 * min(residuals))
+
+
+@lru_cache
+def _chosen_form(rows: tuple[ClockMeasurement, ...]) -> TimeForm:
+    """Return the form of time, which no voltage changes."""
+    return choose_form(rows, load_platform(PLATFORM), _shape(rows[0].network))[0]
 
 
 def compare_curves() -> list[CurveError]:

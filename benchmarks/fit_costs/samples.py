@@ -176,7 +176,8 @@ def parts_of(entry: Entry) -> tuple[Platform, Unit, Peak]:
     return platform, unit, next(peak for peak in unit.peaks if peak.precision == entry[2])
 
 
-def sample(measured: Measured, tile: Tile, elements: Sequence[str]) -> Sample:
+@cache
+def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
     """Return the launches of a measured network on tiles. ``elements``: efficiencies that launches
     without multiply-accumulates have."""
     platform, unit, peak = parts_of(measured.entry)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ REPLACED = frozenset({"ladder", "voltage", "idle", "busy"})
 """Objects that are replaced entirely, since halves of two would make no sense."""
 
 
+@cache
 def platform_names() -> tuple[str, ...]:
     """Names of the platforms that come with the program, sorted."""
     names = [
@@ -85,10 +87,20 @@ def load_platforms(name_or_path: str | Path) -> list[Platform]:
 
 
 def _load(name_or_path: str | Path) -> Platform:
+    if str(name_or_path) in platform_names():
+        return _load_shipped(str(name_or_path))
     document, label = platform_document(name_or_path)
-    # Those with a name are checked by the tests.
-    if str(name_or_path) not in platform_names():
-        check_against_schema(document, "platform", label)
+    check_against_schema(document, "platform", label)
+    return _built(document, label)
+
+
+@cache
+def _load_shipped(name: str) -> Platform:
+    """Return a platform that comes with the program. The tests check its file by the schema."""
+    return _built(*platform_document(name))
+
+
+def _built(document: dict[str, Any], label: str) -> Platform:
     digest = hashlib.sha256(canonical_json(document)).hexdigest()
     with naming(label, PlatformError):
         return build_platform(document, digest)

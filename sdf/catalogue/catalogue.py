@@ -162,8 +162,14 @@ def load_network(
     Raises:
         GraphError: as :func:`model_file`, or if the model cannot be used.
     """
-    file = model_file(name_or_path, dimensions)
-    left = dict(dimensions or {})
+    chosen = tuple(sorted((dimensions or {}).items()))
+    is_known = any(entry.name == name_or_path for entry in catalogue())
+    return (_load_known if is_known else _load)(name_or_path, chosen)
+
+
+def _load(name_or_path: str, dimensions: tuple[tuple[str, int], ...]) -> ImportedNetwork:
+    file = model_file(name_or_path, dict(dimensions))
+    left = dict(dimensions)
     if name_or_path in LANGUAGE_MODELS:
         left.pop(SEQUENCE, None)
         if not LANGUAGE_MODELS[name_or_path].is_encoder:
@@ -171,6 +177,10 @@ def load_network(
     return import_onnx_bytes(
         file.data, name=file.name, folder=file.folder, dimensions=left, label=file.label
     )
+
+
+_load_known = lru_cache(maxsize=64)(_load)
+"""Networks of the catalogue, which change in no process."""
 
 
 def nearest_names(name: str) -> str:

@@ -229,10 +229,12 @@ def test_the_page_has_every_law_in_the_row_of_its_protocol(found):
 
 def test_every_set_has_a_picture_on_the_page(found, tmp_path):
     page = PAGE.read_text("utf-8")
-    names = [path.name for path in write_pictures(found, tmp_path)]
-    assert names == [picture_name(data) for data in dict.fromkeys(one.data for one in found)]
+    sets_ = list(dict.fromkeys(one.data for one in found))
+    assert all(f"images/validation/{picture_name(data)}" in page for data in sets_)
+    some = sets_[::6]
+    names = [path.name for path in write_pictures([f for f in found if f.data in some], tmp_path)]
+    assert names == [picture_name(data) for data in some]
     for name in names:
-        assert f"images/validation/{name}" in page
         assert (tmp_path / name).read_bytes().startswith(b"<?xml")
 
 

@@ -85,7 +85,7 @@ CALLS: dict[str, dict[str, Any]] = {
         "platform": "jetson-agx-xavier",
         "output": "new.csv",
     },
-    "measure next": {**RESULT, "output": "new", "minutes": 6, "draws": 200},
+    "measure next": {**RESULT, "output": "new", "minutes": 6, "draws": 20},
     "measure take": {**RESULT, "results": "result/costs.json"},
     "measure trace": {**RESULT, "file": "result/costs.json", "output": "new.json"},
     "analyze costs": RESULT,

@@ -101,7 +101,8 @@ def test_error_bars_cover_the_truth_as_often_as_they_should():
             replace(row, ms=row.ms * float(np.exp(0.02 * rng.standard_normal())), mw=None)
             for row in rows_at(NINE)
         ]
-        time = calibrate_rows(rows, TX2, noise=0.02, resamples=25).time
+        form = TimeForm.OVERLAP_STALL
+        time = calibrate_rows(rows, TX2, time_form=form, noise=0.02, resamples=25).time
         deviation = time.values["compute_ms"] - TRUE["compute_ms"]
         inside += abs(deviation) <= 2 * time.errors["compute_ms"]
         widths.append(time.errors["compute_ms"])

@@ -47,7 +47,7 @@ def enumerated(problem: Problem, rows: np.ndarray, constraint: Constraint) -> li
 
 def test_prices_are_those_of_enumeration() -> None:
     seen: Counter[str] = Counter()
-    for seed in range(60):
+    for seed in range(30):
         problem = drawn(seed)
         if size_of(problem) > MAX_ROWS:
             continue
@@ -66,7 +66,7 @@ def test_prices_are_those_of_enumeration() -> None:
         seen.update(price.constraint.kind.words for price in expected)
         seen["free"] += len(result.free)
     assert len(seen) > 4, seen
-    assert min(seen["memory"], seen["free"]) > 10, seen
+    assert min(seen["memory"], seen["free"]) > 5, seen
 
 
 def test_without_a_limit_of_misses_all_may_be_late() -> None:

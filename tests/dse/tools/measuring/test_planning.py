@@ -83,17 +83,17 @@ def test_against_nested_draws():
     outcomes of each."""
     front = front_of(2)
     errors = same_errors(front.problem, CostError(unit=150, network=250, clock=50))
-    decisions = Decisions.of(front, errors, "fastest", 4000, 0)
+    decisions = Decisions.of(front, errors, "fastest", 1500, 0)
     rivals = decisions.rivals()
     losses = {"fastest": decisions.drawn.losses["fastest"][:, rivals]}
-    value = ExpectedLoss(errors, losses, 4000, 0, has_power=False)
+    value = ExpectedLoss(errors, losses, 1500, 0, has_power=False)
     experiments = experiments_of(front, errors, range(len(front.members)))
     alone = [value.after([one]).mean for one in experiments]
     best = experiments[int(np.argmin(alone))]
     assert value.now > 0.02, "there is something to learn"
     assert min(alone) < 0.9 * value.now
     for chosen in ([best], [best, experiments[int(np.argmax(alone))]]):
-        nested = nested_loss(front, errors, chosen, "fastest", 40, 120)
+        nested = nested_loss(front, errors, chosen, "fastest", 24, 80)
         assert value.after(chosen).mean == pytest.approx(nested, abs=0.25 * value.now)
 
 

@@ -68,7 +68,7 @@ def test_the_front_learns(folder, dse, tmp_path):
     path.write_bytes(canonical_bytes(document))
     (tmp_path / "front-plan-2").mkdir()
     problem, proof = (folder / "problem.json").read_bytes(), (folder / "front.json").read_bytes()
-    got = dse("measure", "take", folder, path, "--draws", "200")
+    got = dse("measure", "take", folder, path, "--draws", "50")
     assert (got.status, got.err) == (0, "")
     assert "+30.0 %" in got.out
     # A plan that was run has its results beside it, and is not replaced.
@@ -82,7 +82,7 @@ def test_the_front_learns(folder, dse, tmp_path):
     again = dse("measure", "take", folder, path)
     assert (again.status, len(again.lines)) == (2, 1)
     assert "$.measured[0]: was taken before" in again.err
-    plan = dse("measure", "next", folder, "--minutes", "3", "--draws", "200", "--json")
+    plan = dse("measure", "next", folder, "--minutes", "3", "--draws", "50", "--json")
     assert plan.status == 0, plan.err
     keys = {"folder", "minutes", "now", "experiments", "loss_after_co_runs"}
     assert set(json.loads(plan.out)) == keys
@@ -93,7 +93,7 @@ def test_the_front_learns(folder, dse, tmp_path):
 @pytest.mark.parametrize(("minutes", "is_written"), [("0.1", False), ("30", True)])
 def test_json_says_whether_a_plan_is_written(folder, dse, tmp_path, minutes, is_written):
     target = tmp_path / "plan"
-    command = ("measure", "next", folder, "-o", target, "--draws", "200", "--minutes", minutes)
+    command = ("measure", "next", folder, "-o", target, "--draws", "50", "--minutes", minutes)
     got = dse(*command, "--json")
     assert got.status == 0, got.err
     assert json.loads(got.out)["folder"] == (str(target) if is_written else None)
@@ -102,7 +102,7 @@ def test_json_says_whether_a_plan_is_written(folder, dse, tmp_path, minutes, is_
 
 def test_a_plan_is_printed_also_if_its_folder_exists(folder, dse, tmp_path):
     target = tmp_path / "plan"
-    command = ("measure", "next", folder, "-o", target, "--draws", "200")
+    command = ("measure", "next", folder, "-o", target, "--draws", "50")
     first = dse(*command)
     assert first.status == 0, first.err
     (titles,) = [line for line in first.out.splitlines() if line.startswith("experiment ")]
