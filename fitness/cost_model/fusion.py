@@ -7,7 +7,8 @@ The rule, the same for every unit:
   many elements. An addition takes the latest such layer and reads the other operand. The feeding
   layer may feed the product of itself and the activation, too (SiLU: x times sigmoid of x).
 * A reshape costs nothing.
-* The inputs of a concatenation are written in place: it copies only inputs from outside the group.
+* The inputs of a concatenation are written in place, also if another group computes them, or
+  another unit, for a transition writes them there: it copies only inputs of the network.
 * Every other layer is a separate launch.
 
 A launch reads its constants and every activation from outside itself, and writes every result that
@@ -96,7 +97,7 @@ def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
             opened.append(base)
         base.append(layer)
         home[layer.name] = base
-    return tuple(_closed(launch, inside, wiring) for launch in opened)
+    return tuple(_closed(launch, wiring) for launch in opened)
 
 
 def _base(
@@ -146,14 +147,12 @@ def _is_gate(name: str, layer: Layer, inside: Mapping[str, Layer], wiring: Wirin
     return {source for source, _ in wiring.feeds_in[product]} == {name, last}
 
 
-def _closed(layers: list[Layer], inside: Mapping[str, Layer], wiring: Wiring) -> Launch:
+def _closed(layers: list[Layer], wiring: Wiring) -> Launch:
     head = layers[0]
     if head.kind is LayerKind.RESHAPE:
         return Launch(tuple(layers), 0, is_free=True)
     if head.kind is LayerKind.CONCATENATION:
-        placed = sum(
-            elements for name, elements in wiring.feeds_in.get(head.name, ()) if name in inside
-        )
+        placed = sum(elements for _, elements in wiring.feeds_in.get(head.name, ()))
         copied = max(0, head.input_elements - placed)
         return Launch(tuple(layers), 2 * copied, is_free=copied == 0)
     own = {layer.name for layer in layers}

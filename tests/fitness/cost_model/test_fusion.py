@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import LayerKind
 from tests.support.growth import LINEAR, growth
@@ -103,15 +107,33 @@ def test_reshapes_are_free_and_let_the_rest_through() -> None:
     assert shape_of(alone)[1] == [("r", 0, True)]
 
 
-def test_a_concatenation_copies_only_what_comes_from_outside() -> None:
+def test_a_concatenation_copies_only_inputs_of_the_network() -> None:
     both = layer(
         "c", LayerKind.CONCATENATION, reads=[(1, 16, 8, 8)] * 2, writes=(1, 32, 8, 8), axis=1
     )
-    wires = [(0, 2), (1, 2)]
-    inside = grouped([conv("a"), conv("b"), both], wires, [3])
-    assert shape_of(inside)[0][2] == ("c", 0, True)
-    outside = grouped([conv("a"), conv("b"), both], wires, [1, 3])
-    assert shape_of(outside)[1][1] == ("c", 2 * N, False)
+    for cuts in ([3], [1, 3], [2, 3], [1, 2, 3]):
+        network = grouped([conv("a"), conv("b"), both], [(0, 2), (1, 2)], cuts)
+        assert shape_of(network)[-1][-1] == ("c", 0, True)
+    network = grouped([conv("a"), both], [(0, 1)], [2])
+    assert shape_of(network)[0][1] == ("c", 2 * N, False)
+
+
+@pytest.mark.parametrize("name", ["yolov8n", "densenet121", "googlenet", "segformer_b0", "vit_b_16"])
+def test_the_usual_cuts_change_no_launch(name: str) -> None:
+    """A network that stays on one unit costs the same, however it is cut."""
+    graph = load_network(name).graph
+    cuts = [group_network(graph, None, groups) for groups in (1, 8, None)]
+    whole, *others = (
+        sorted(
+            (launch.elements, sum(layer.macs for layer in launch.layers))
+            for group in network_launches(network)
+            for launch in group
+            if not launch.is_free
+        )
+        for network in cuts
+    )
+    assert len(cuts[-1].groups) > 8
+    assert others == [whole, whole]
 
 
 def test_launches_of_one_group_take_linear_time() -> None:
