@@ -22,6 +22,7 @@ from paretosoc.dse.api.front_pictures import (
     front_page,
     front_views,
     member_views,
+    quick_confidence,
 )
 from paretosoc.dse.api.member import Member
 from paretosoc.dse.certificate.summary import describe_claims
@@ -270,6 +271,14 @@ class Front(Sequence[Member]):
         if isinstance(which, str):
             return self.members[choose_member(self.numeric, which)]
         return self.members[which]
+
+    @cached_property
+    def quick_confidence(self) -> Confidence | None:
+        """Return the confidence in the choices from the few draws that the picture shows.
+
+        None if the costs or their errors are not known, or draws take long to simulate.
+        """
+        return quick_confidence(self)
 
     def save(self, folder: str | Path, *, overwrite: bool = False, pictures: bool = True) -> None:
         """Write a result folder atomically.

@@ -11,7 +11,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.api.result import check_plot
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.choices import DRAWS, choose
+from paretosoc.results.front.choices import DRAWS, Confidence, choose
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.named_members import (
     FASTEST,
@@ -21,7 +21,8 @@ from paretosoc.results.front.named_members import (
     member_title,
 )
 from paretosoc.results.problem.execution import FreeRunning
-from paretosoc.results.text.confidence import describe_costs
+from paretosoc.results.problem.limits import constraints_of
+from paretosoc.results.text.confidence import describe_costs, describe_limits
 from paretosoc.results.text.front import front_table
 from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_lines
 from paretosoc.results.text.member_diff import describe_difference, member_lines
@@ -98,21 +99,39 @@ def _rooflines(front: Front, member: Member) -> list[Roof]:
 
 
 def choice_intervals(front: Front) -> dict[int, list[tuple[float, float]]]:
-    """Return the intervals of the choices for the picture. Empty if they are not known, or take
-    long to simulate."""
+    """Return the intervals of the choices for the picture. Empty if they are not known."""
+    found = front.quick_confidence
+    if found is None:
+        return {}
+    return {entry.member: list(entry.intervals.values()) for entry in found.choices}
+
+
+def quick_confidence(front: Front) -> Confidence | None:
+    """Return the confidence in the choices from few draws. None if errors are not known, or draws
+    take long to simulate."""
     from paretosoc.dse.tools.analysis.confidence import confidence as sureness
 
     if front.costs is None or not len(front) or not front.problem.execution.has_frame:
-        return {}
+        return None
     shown = choose(front.numeric).members
     few = replace(front.numeric, members=tuple(front.numeric.members[i] for i in shown))
     try:
         found = sureness(few, front.stated_errors, resolution=0, draws=_PICTURE_DRAWS, pairs=False)
     except ResultError:
-        return {}
-    return {
-        i: list(entry.intervals.values()) for i, entry in zip(shown, found.choices, strict=True)
-    }
+        return None
+    choices = (replace(entry, member=shown[entry.member]) for entry in found.choices)
+    return replace(found, choices=tuple(choices))
+
+
+def describe_sureness(front: Front) -> list[str]:
+    """Return how far the costs of a front may be off, and how often limits are kept then."""
+    lines = describe_costs(front.numeric, front.costs)
+    limits = (limit.kind for limit in constraints_of(front.problem))
+    # Draws change no mapping: a limit on transitions is kept in all of them.
+    if any(kind.is_asked and kind.figure is not None for kind in limits):
+        found = front.quick_confidence
+        lines += [] if found is None else describe_limits(found)
+    return lines
 
 
 def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
@@ -164,7 +183,7 @@ def front_views(front: Front, *, width: int, resolution: float | None) -> list[R
         f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
         f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
         *_limits(front),
-        *describe_costs(numeric, front.costs),
+        *describe_sureness(front),
         *front.claims,
     ]
 

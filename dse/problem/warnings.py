@@ -44,6 +44,7 @@ def problem_warnings(
         *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
         *_unused_dimensions(workload, tables),
         *(note for entry in distinct for note in entry.costs.notes),
+        *_idle_units(distinct, platform, formats),
         *_quantised(imported, platform, formats),
         *_unused_measurements(measurable, formats, profile),
     )
@@ -109,6 +110,20 @@ def _quantised(
         for network in networks
         if network.is_quantised
     ]
+
+
+def _idle_units(
+    tables: Sequence[NetworkTables], platform: Platform, formats: Sequence[str]
+) -> list[str]:
+    """Return a text about each unit that computes in none of the number formats."""
+    chosen = {unit.unit for entry in tables for unit in entry.costs.units}
+    idle = []
+    for unit in platform.units:
+        known = [peak.precision for peak in unit.peaks]
+        if unit.name in chosen and not set(known) & set(formats):
+            formats_of = f"computes in {' and '.join(known)}, not in {' and '.join(formats)}"
+            idle.append(f"{unit.name} runs nothing: it {formats_of}")
+    return idle
 
 
 def _unused_measurements(

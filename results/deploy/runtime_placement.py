@@ -23,16 +23,16 @@ def check_served(deployment: Deployment, runtime: Runtime) -> None:
     rules, platform = RUNTIMES[runtime], deployment.platform
     option, pieces = as_written("runtime", runtime.value), f"{as_target('onnx')} has sub-models"
     explored = deployment.problem.runtime
+    places = rules.places(platform)
+    if not places:
+        raise ResultError(
+            f"{rules.title} cannot serve {platform.name}: the platform names no unit for it; "
+            f"{pieces} for the tools of the chip's maker"
+        )
     if explored not in (None, runtime.value):
         raise ResultError(
             f"this front was explored for {explored}, not for {runtime.value}; "
             f"{_explore_for(deployment, runtime)} explores for it"
-        )
-    places = rules.places(platform)
-    if not places:
-        raise ResultError(
-            f"{rules.title} cannot serve {platform.name}: it serves no unit of it; "
-            f"{pieces} for the tools of the chip's maker"
         )
     rivals = rules.rivals(platform)
     used: dict[int, list[str]] = {}

@@ -96,7 +96,10 @@ def describe_confidence(front: Front, found: Confidence) -> list[str]:
     """Return which choice is advised for each goal and what it cannot be told apart from, and how
     often limits are kept that a draw breaks."""
     goals = found.choices[0].goals
-    return [*(line for goal in goals for line in _judged(front, found, goal)), *_limits(found)]
+    return [
+        *(line for goal in goals for line in _judged(front, found, goal)),
+        *describe_limits(found),
+    ]
 
 
 def _table(front: Front, found: Confidence, goals: Sequence[str]) -> Table:
@@ -158,12 +161,22 @@ def _judged(front: Front, found: Confidence, goal: str) -> Iterable[str]:
     yield text
 
 
-def _limits(found: Confidence) -> Iterable[str]:
+def describe_limits(found: Confidence) -> list[str]:
+    """Return in how many of the draws each limit is kept that not all choices always keep."""
+    lines = []
     for name in found.choices[0].limits:
-        shares = [entry.limits[name] for entry in found.choices]
-        if min(shares) < 1:
-            least, most = _share(min(shares)), _share(max(shares))
-            yield f"Limit on {name}: kept with {least}{'' if least == most else f' to {most}'}."
+        rarest = min(found.choices, key=lambda entry: entry.limits[name])
+        if rarest.limits[name] < 1:
+            least, most = (
+                _share(share)
+                for share in (
+                    rarest.limits[name],
+                    max(entry.limits[name] for entry in found.choices),
+                )
+            )
+            text = f"Limit on {name}: kept in {least} of the draws by member {rarest.member}"
+            lines.append(text + ("." if least == most else f", in up to {most} by others."))
+    return lines
 
 
 def _share(share: float) -> str:

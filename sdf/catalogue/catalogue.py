@@ -118,6 +118,8 @@ def find_source(text: str, locate: Callable[[str], str] = str) -> str:
     file = locate(text)
     if os.path.isfile(file):
         return file
+    if os.path.isdir(file) and os.path.splitext(text)[1]:
+        raise GraphError(f"network {text!r}: must be a file, got the folder {file!r}")
     if text.endswith(".onnx") or is_graph_file(text):
         path = Path(file)
         beside = sorted(found.name for found in path.parent.glob(f"*{path.suffix}"))

@@ -37,7 +37,9 @@ def show(
         ),
     ] = None,
     as_json: opt.AsJson = False,
-    as_csv: Annotated[bool, Option("--csv", help="Print the front as CSV.")] = False,
+    as_csv: Annotated[
+        bool, Option("--csv", help="Print the choices as CSV, or all members with --all.")
+    ] = False,
     all_rows: Annotated[
         bool,
         Option("--all", help="Print all members, or all rows of a schedule."),

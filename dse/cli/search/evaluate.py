@@ -76,7 +76,8 @@ def _check_combination(
     has_options: bool,
 ) -> None:
     if (mapping is None) == (source is None):
-        raise WorkloadError("one of --mapping FILE and --from DIR is required, not both")
+        got = "both" if source else "neither"
+        raise WorkloadError(f"one of --mapping FILE and --from DIR is required, got {got}")
     if not networks and source is None:
         raise WorkloadError("networks: at least one is needed, got none")
     if networks and platform is None:

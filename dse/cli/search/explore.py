@@ -20,6 +20,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
 
 if TYPE_CHECKING:
+    from paretosoc.dse.api.front import Front
     from paretosoc.dse.api.pipeline import Explored
     from paretosoc.dse.api.problem import Problem
     from paretosoc.dse.cli.shared.progress import ProgressLine
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from paretosoc.dse.search.driver import Progress
     from paretosoc.dse.server.live.explore import LiveExploration
     from paretosoc.dse.workload.variants import Combination
-    from paretosoc.results.front.front import Front
 
 Engine = Annotated[
     str,
@@ -337,13 +337,14 @@ def _tell(
     if explored.not_proved is not None and not quiet:
         print(f"dse: {explored.not_proved}", file=sys.stderr)
     if not quiet:
-        _print_front(explored.front.numeric, output, refused, chosen=chosen)
+        _print_front(explored.front, output, refused, chosen=chosen)
     return 130 if explored.interrupted else 0
 
 
-def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: bool) -> None:
+def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: bool) -> None:
     from rich.console import Console
 
+    from paretosoc.dse.api.front_pictures import describe_sureness
     from paretosoc.dse.certificate.summary import describe_claims
     from paretosoc.dse.workload.objectives import OF_A_FRAME
     from paretosoc.fitness.guarantee.first_come import guarantee_figures
@@ -351,7 +352,7 @@ def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: 
     from paretosoc.results.text.front import front_table
     from paretosoc.results.text.space_description import describe_fixed_clocks
 
-    console = Console()
+    console, front = Console(), found.numeric
     console.print(front_table(front, width=console.width, guarantee=guarantee_figures))
     source = front.provenance
     console.print(
@@ -369,7 +370,7 @@ def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: 
     held = describe_fixed_clocks(front.problem)
     if held is not None:
         console.print(f"Clocks not searched: {held}.", highlight=False)
-    for sentence in describe_claims(front):
+    for sentence in (*describe_sureness(found), *describe_claims(front)):
         console.print(sentence, highlight=False)
     console.print(
         f"Written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}",
@@ -378,7 +379,8 @@ def _print_front(front: Front, folder: Path, refused: Sequence[str], *, chosen: 
     )
     has_knee = any(KNEE in marks for marks in mark_members(front).values())
     console.print(
-        f"Next: dse report {folder}; dse show {folder} --member {KNEE if has_knee else 0}",
+        f"Next: dse report {folder}; dse show {folder} --member {KNEE if has_knee else 0}; "
+        f"dse analyze confidence {folder}",
         highlight=False,
         soft_wrap=True,
     )

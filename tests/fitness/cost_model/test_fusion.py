@@ -118,7 +118,9 @@ def test_a_concatenation_copies_only_inputs_of_the_network() -> None:
     assert shape_of(network)[0][1] == ("c", 2 * N, False)
 
 
-@pytest.mark.parametrize("name", ["yolov8n", "densenet121", "googlenet", "segformer_b0", "vit_b_16"])
+@pytest.mark.parametrize(
+    "name", ["yolov8n", "densenet121", "googlenet", "segformer_b0", "vit_b_16"]
+)
 def test_the_usual_cuts_change_no_launch(name: str) -> None:
     """A network that stays on one unit costs the same, however it is cut."""
     graph = load_network(name).graph

@@ -94,8 +94,8 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
         **dict.fromkeys(served.split(", ")),
         "trtexec": reason,
         "deepstream": reason.replace("TensorRT", "DeepStream").replace("trtexec", "deepstream"),
-        "rknn": "RKNN cannot serve jetson-tx2: it serves no unit of it; target='onnx' has "
-        "sub-models for the tools of the chip's maker",
+        "rknn": "RKNN cannot serve jetson-tx2: the platform names no unit for it; target='onnx' "
+        "has sub-models for the tools of the chip's maker",
     }
     shown = dse("show", tmp_path / "tx2", "--member", deployment.index)
     assert f"can be deployed to: {served}\n" in shown.out

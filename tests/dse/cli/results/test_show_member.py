@@ -3,9 +3,11 @@
 import csv
 import json
 import os
+import re
 import subprocess
 import sys
 
+from paretosoc.dse.api.front import Front
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.named_members import KNEE, marked_member
@@ -108,3 +110,24 @@ def test_what_is_left_of_every_limit_is_said(dse, tmp_path):
     assert "Limit: power at most 40 W asked for: fastest" in out
     out = " ".join(dse("show", folder, "--member", "fastest").out.split())
     assert f"limit: latency of alexnet: {9 - spare:.4g} ms, at most 9 ms asked for: " in out
+
+
+def test_how_sure_limits_are_is_said(dse, tmp_path):
+    """A deadline near the fastest member is missed in some draws of the costs."""
+    explore = ("explore", "resnet18", "-p", "jetson-agx-xavier", "--groups", "3")
+    few = ("--max-evaluations", "100", "--max-nodes", "0")
+    assert dse(*explore, *few, "-o", tmp_path / "free").status == 0
+    front = Front.load(tmp_path / "free")
+    assert "draws" not in dse("show", tmp_path / "free").out
+    deadline = 1.02 * float(front.values[0, 0])
+    got = dse(*explore, *few, "--deadline", f"{deadline:.4f}", "-o", tmp_path / "limited")
+    (line,) = (
+        line
+        for line in got.out.splitlines()
+        if line.startswith("Limit on latency of resnet18: kept")
+    )
+    assert 0 < int(re.search(r"kept in (\d+) % of the draws by member \d+", line)[1]) < 100
+    assert line in dse("show", tmp_path / "limited").out
+    assert "Times are " in got.out
+    confidence = dse("analyze", "confidence", tmp_path / "limited").out
+    assert begin in confidence

@@ -178,4 +178,4 @@ def test_a_board_without_a_provider(tmp_path, dse):
     assert ran.status == 0
     ran = dse("deploy", tmp_path / "pi", "--to", "onnxruntime", "-o", tmp_path / "piout")
     assert ran.status == 2
-    assert "ONNX Runtime cannot serve raspberry-pi-5-hailo-8: it serves no unit" in ran.err
+    assert "ONNX Runtime cannot serve raspberry-pi-5-hailo-8: the platform names no unit" in ran.err

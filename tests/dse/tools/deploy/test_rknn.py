@@ -110,8 +110,8 @@ def test_rkllm_is_warned_of(folder, dse):
     _, made = folder
     ran = dse("deploy", made / "run", "--to", "rknn", "-o", made / "again", "--no-check")
     assert "RKLLM and RKNN cannot be loaded together" in ran.out
-    other = dse("deploy", made / "run", "--to", "onnxruntime", "-o", made / "other")
+    other = dse("deploy", made / "run", "--to", "openvino", "-o", made / "other")
     assert other.status == 2
-    assert "this front was explored for rknn, not for onnxruntime" in other.err
-    assert "--runtime onnxruntime' explores for it" in other.err
+    assert "this front was explored for rknn, not for openvino" in other.err
+    assert "--runtime openvino' explores for it" in other.err
     assert len(other.lines) == 1
