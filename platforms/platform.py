@@ -122,6 +122,8 @@ class Peak:
     ns_per_layer: Annotated[Ns | None, Key("us_per_layer")] = None
     ns_per_network: Annotated[Ns, Key("us_per_network")] = 0
     """Fixed time of every inference."""
+    reload_tile: int = 0
+    """Results along a side of the tiles whose operands are read anew for each. 0: none are."""
     error: FitError | None = None
 
 

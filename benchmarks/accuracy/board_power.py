@@ -9,7 +9,7 @@ The assumptions of the comparison:
 * At batch 1 the GPU waits for the server between two requests. Its busy share at clock f is
   (a/f) / (a/f + b), where the time per inference a/f + b is fitted to the throughput column: a/f is
   the GPU's work, b the time that no GPU clock shortens.
-* The network is not named: the power while busy is that of ResNet-50, a network of the same kind.
+* The network is Inception-v3 in FP32: the power while busy is that of ResNet-50 in FP16.
 * The memory clock was left to the governor. The idle rails of the same source rise in steps with
   the GPU's clock, which the idle model explains by 1065.6, 1600 and 2133 MHz.
 * The CPU stands at its parked clock, 1190.4 MHz. Feeding the GPU is part of the GPU's busy power.

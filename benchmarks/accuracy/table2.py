@@ -32,6 +32,7 @@ from paretosoc.fitness.calibration.dvfs import (
     Calibrated,
     calibrate_rows,
     choose_form,
+    fastest_run,
     power_errors,
     predicted,
     time_errors,
@@ -250,17 +251,18 @@ def _calibrated(
     power_form: PowerForm,
 ) -> Calibrated:
     five = [nine[place] for place in CALIBRATED]
-    shape = _shape(five[0].network)
+    shape = _shape(tuple(five))
     return calibrate_rows(
         five, platform, time_form=time_form, power_form=power_form, shape=shape, resamples=0
     )
 
 
 @lru_cache
-def _shape(network: str) -> Shape | None:
+def _shape(rows: tuple[ClockMeasurement, ...]) -> Shape | None:
     platform = load_platform(PLATFORM)
-    grouped = group_network(load_network(network).graph, None, groups=1)
-    return estimated_shape(grouped, platform, platform.unit_by_name["gpu"], "fp32")
+    grouped = group_network(load_network(rows[0].network).graph, None, groups=1)
+    gpu, run = platform.unit_by_name["gpu"], fastest_run(rows, platform)
+    return estimated_shape(grouped, platform, gpu, "fp32", run=run)
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float | bool]:
@@ -315,7 +317,7 @@ def fitted_ratio() -> float:
         chip, errors = with_ratio(platform, ratio), []
         for nine in published().values():
             five = [nine[place].measurement for place in CALIBRATED]
-            form, shape = _chosen_form(tuple(five)), _shape(five[0].network)
+            form, shape = _chosen_form(tuple(five)), _shape(tuple(five))
             model = calibrate_rows(five, chip, time_form=form, shape=shape, resamples=0)
             _, powers = predicted(model, five, chip)
             assert powers is not None, "every row has an energy"
@@ -328,7 +330,7 @@ def fitted_ratio() -> float:
 @lru_cache
 def _chosen_form(rows: tuple[ClockMeasurement, ...]) -> TimeForm:
     """Return the form of time, which no voltage changes."""
-    return choose_form(rows, load_platform(PLATFORM), _shape(rows[0].network))[0]
+    return choose_form(rows, load_platform(PLATFORM), _shape(rows))[0]
 
 
 def compare_curves() -> list[CurveError]:
@@ -379,7 +381,7 @@ def _form_error(of: str, time_form: TimeForm, power_form: PowerForm) -> FormErro
     try:
         for nine in published().values():
             measurements = [entry.measurement for entry in nine]
-            shape = _shape(measurements[0].network)
+            shape = _shape(tuple(measurements))
             model = calibrate_rows(
                 measurements,
                 platform,

@@ -180,7 +180,7 @@ def _grid(source: str, row: str, platform: str, network: str) -> Callable[[], Ca
 
 
 def _board(board: str, batch: int) -> Callable[[], Case]:
-    """Return a board of LoudVA, or AGX Xavier: ResNet-50 stands in for the unnamed network."""
+    """Return a board of LoudVA, or AGX Xavier: ResNet-50 stands in for its Inception-v3."""
 
     def build() -> Case:
         ((subject, energies),) = board_subjects({board: (batch,)})

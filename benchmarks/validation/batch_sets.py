@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from benchmarks.validation.clock_sets import BATCHES, board_subjects, estimated_ps
+from benchmarks.validation.clock_sets import (
+    BATCHES,
+    BOARDS_NETWORK,
+    board_subjects,
+    estimated_ps,
+)
 from benchmarks.validation.scores import Comparison
 
 BATCH_TIMES = "Xavier, Xavier NX, Nano, batches, time"
-NETWORK = "resnet50"
-"""The source does not name its network, which classifies images."""
 
 
 def batches() -> list[Comparison]:
@@ -20,7 +23,9 @@ def batches() -> list[Comparison]:
     for board, sizes in BATCHES.items():
         (one, _), (several, _) = board_subjects({board: sizes})
         images, chip = sizes[-1], f"jetson-{board}"
-        estimates = [estimated_ps(chip, "gpu", NETWORK, one, batch) for batch in (1, images)]
+        estimates = [
+            estimated_ps(chip, "gpu", BOARDS_NETWORK, one, batch, "fp32") for batch in (1, images)
+        ]
         ratio = estimates[1] / estimates[0]
         found += [
             Comparison(

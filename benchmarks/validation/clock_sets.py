@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from benchmarks.accuracy import table2
-from benchmarks.accuracy.board_power import TABLE as XAVIER
 from benchmarks.validation.host_sets import TANG, uncalibrated
 from benchmarks.validation.laws import (
     NAIVE,
@@ -57,8 +55,9 @@ ONE_RUN = "one run; shape of the others"
 BY_ESTIMATE = "one run and the network's estimate"
 TX2_NETWORKS = {"vgg19": "vgg19", "resnet": "resnet50"}
 """The source does not name the depth of the ResNet."""
-NANO_NETWORKS = {"mobilenet": "mobilenet_v2", "vit": "vit_b_16"}
-"""ViT-B has ViT-S's layers at twice the width."""
+NANO_NETWORKS = {"mobilenet": "mobilenet_v2", "vit": "dinov2_s"}
+"""DINOv2's ViT-S has the layers of ViT-S/16 and 257 tokens, not 197."""
+BOARDS_NETWORK = "inception_v3"
 
 
 def tx2_subjects(used: Sequence[tuple[float, float]] = TX2_USED) -> list[Subject]:
@@ -99,10 +98,9 @@ def tx2_grid() -> list[Comparison]:
         *by_one_run(TX2, ONE_RUN, laws, subjects),
         *by_estimate(
             TX2,
-            "one run; the network's estimate and the other's shape",
+            BY_ESTIMATE,
             ("jetson-tx2", "gpu", "fp32"),
             [(subject, TX2_NETWORKS[subject.name]) for subject in subjects],
-            with_others=True,
         ),
         by_default(
             TX2,
@@ -186,7 +184,7 @@ def tang() -> list[Comparison]:
         *by_few_points(TANG, "5 of 9 points of each network", laws, subjects),
         *by_estimate(
             TANG,
-            "one run; the network's estimate and the shape of the grid above",
+            BY_ESTIMATE,
             ("jetson-tx2", "gpu", "fp32"),
             [(subject, subject.name) for subject in subjects],
         ),
@@ -196,36 +194,24 @@ def tang() -> list[Comparison]:
 
 def board_subjects(batches: Mapping[str, tuple[int, ...]]) -> list[tuple[Subject, FloatArray]]:
     """Return boards at batch sizes, with the energy of a batch in mJ, [n] rising GPU clocks."""
-    tables: list[tuple[str, int, list[tuple[float, float, float]]]] = []
-    data = read_set("jetson_gpu_clocks")
-    for board, rows in rows_by(data, "board"):
-        for batch in batches.get(board, ()):
-            chosen = [row for row in rows if row["batch"] == batch]
-            cells = [
-                tuple(float(row[key]) for key in ("gpu", "latency", "energy")) for row in chosen
-            ]
-            tables.append((board, batch, [(mhz, ms, mj) for mhz, ms, mj in cells]))
-    with XAVIER.open(encoding="utf-8") as file:
-        xavier = list(csv.DictReader(file))
-    for batch in batches.get("agx-xavier", ()):
-        points = []
-        for line in xavier:
-            ms = 1000 * batch / float(line[f"batch{batch}_per_s"])
-            points.append((float(line["gpu_mhz"]), ms, ms * float(line[f"batch{batch}_w"])))
-        tables.append(("agx-xavier", batch, points))
     found = []
-    for board, batch, points in tables:
-        mhz, times, energies = (np.array(column) for column in zip(*points, strict=True))
-        last = len(mhz) - 1
-        subject = Subject(
-            name=f"batch {batch} on {board}",
-            group=board,
-            clocks=slowdowns(mhz.tolist()),
-            measured_ms=times,
-            used=(0, last // 4, last // 2, last),
-            fastest=last,
-        )
-        found.append((subject, energies))
+    data = dict(rows_by(read_set("jetson_gpu_clocks"), "board"))
+    for board, sizes in batches.items():
+        for batch in sizes:
+            rows = [row for row in data[board] if row["batch"] == batch]
+            mhz, times, energies = (
+                np.array([float(row[key]) for row in rows]) for key in ("gpu", "latency", "energy")
+            )
+            last = len(mhz) - 1
+            subject = Subject(
+                name=f"batch {batch} on {board}",
+                group=board,
+                clocks=slowdowns(mhz.tolist()),
+                measured_ms=times,
+                used=(0, last // 4, last // 2, last),
+                fastest=last,
+            )
+            found.append((subject, energies))
     return found
 
 
@@ -244,16 +230,16 @@ def gpu_clocks() -> list[Comparison]:
             for board in BATCHES
             for comparison in by_estimate(
                 GPU_CLOCKS,
-                f"{BY_ESTIMATE}, ResNet-50 on {board}",
-                (f"jetson-{board}", "gpu", "fp16"),
-                [(one, "resnet50") for one in subjects if one.name == f"batch 1 on {board}"],
+                f"{BY_ESTIMATE}, {board}",
+                (f"jetson-{board}", "gpu", "fp32"),
+                [(one, BOARDS_NETWORK) for one in subjects if one.name == f"batch 1 on {board}"],
             )
         ),
     ]
 
 
 def estimated_ps(
-    chip: str, unit: str, network: str, subject: Subject, batch: int = 1
+    chip: str, unit: str, network: str, subject: Subject, batch: int = 1, precision: str = "fp16"
 ) -> FloatArray:
     """Return the program's estimate of a network at the clocks of a subject, in ps.
 
@@ -263,7 +249,9 @@ def estimated_ps(
     graph = load_network(network).graph
     layers = [actor.layer for actor in graph.actors if actor.layer is not None]
     grouped = group_network(graph, layer_support(layers, platform).table)
-    (costs,) = network_costs(grouped, platform, units=[unit], batch=batch).units
+    (costs,) = network_costs(
+        grouped, platform, units=[unit], precision=precision, batch=batch
+    ).units
     table = costs.time_ps.sum(axis=0)
     own, memory = (
         np.array([point.frequency_khz for point in platform.domain_by_name[name].operating_points])
@@ -324,6 +312,10 @@ def dla_modes() -> list[Comparison]:
         *by_one_run(DLA_MODES, ONE_RUN, (NAIVE, SUM, NORM), subjects),
         by_default(DLA_MODES, "MAXN, 50W, 30W of each network", ORIN, "dla0", tables, DLA_USED),
         *by_estimate(
-            DLA_MODES, f"{BY_ESTIMATE}, which has seen these", (ORIN, "dla0", "int8"), named
+            DLA_MODES,
+            f"{BY_ESTIMATE}, which has seen these",
+            (ORIN, "dla0", "int8"),
+            named,
+            units=2,
         ),
     ]

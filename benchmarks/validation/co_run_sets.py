@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import median
 
 import numpy as np
 
 from benchmarks.catalogue.yolo import SIZES, family_of
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
-from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets
+from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, published
 from benchmarks.validation.known_plans import co_runs_of, known_plans
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison
@@ -44,22 +45,36 @@ def alone() -> list[Comparison]:
 
 
 def new_families() -> list[Comparison]:
-    """Hold networks of families that no figure was fitted to against the platform files."""
+    """Hold networks of families that no figure was fitted to against the platform files, and
+    against one time per multiply-accumulate: the median of the known networks of the unit and
+    format, if there are any."""
     families = {entry.name: entry.family for entry in catalogue()}
-    found: dict[tuple[str, str], list[Sample]] = {}
+    found: dict[tuple[str, str], list[tuple[Sample, float]]] = {}
     measured = of_sets(NEW_FAMILIES)
+    entries = {one.entry for one in measured}
+    known = [one for one in published() if one.entry in entries]
     for pool in POOLS:
+        rates = dict.fromkeys(entries, float("nan"))
+        own = pool.samples(known) if any(pool.holds(one.entry) for one in known) else []
+        for entry in {s.measured.entry for s in own}:
+            rates[entry] = median(s.measured.ms / s.macs for s in own if s.measured.entry == entry)
         for one in pool.samples(measured):
             name = one.measured.network
             family = family_of(name).title if name in SIZES else families[name]
-            found.setdefault((f"{pool.name}, new families, time", family), []).append(one)
+            found.setdefault((f"{pool.name}, new families, time", family), []).append(
+                (one, one.macs * rates[one.measured.entry])
+            )
     return [
         Comparison(
-            data, f"families other than {family}", "the program's estimate", "ms",
-            np.array([one.estimate_ms for one in samples]),
-            np.array([one.measured.ms for one in samples]),
+            data, f"families other than {family}", law, "ms",
+            np.array(times), np.array([one.measured.ms for one, _ in pairs]),
         )
-        for (data, family), samples in sorted(found.items())
+        for (data, family), pairs in sorted(found.items())
+        for law, times in (
+            ("time per MAC", [by_macs for _, by_macs in pairs]),
+            ("the program's estimate", [one.estimate_ms for one, _ in pairs]),
+        )
+        if not np.isnan(times).any()
     ]  # fmt: skip
 
 

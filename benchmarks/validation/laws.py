@@ -37,8 +37,6 @@ SUM = Law("sum", 1.0, outer=True)
 NORM = Law("p-norm")
 NORM_CONSTANT = Law("p-norm, constant inside", inner=True)
 NORM_OUTSIDE = Law("p = 3, constant outside", 3.0, outer=True)
-BOARD = Law("p = 3, constant inside", 3.0, inner=True)
-"""The usual shape of networks on a board, as ``clock_law`` of a platform file has it."""
 STALL = Law("p = 3 and a stall", 3.0, stall=True)
 
 

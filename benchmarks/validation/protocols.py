@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
 
 from benchmarks.validation.laws import (
-    BOARD,
     NAIVE,
     Law,
     Subject,
     few_points,
-    fitted,
-    joined_subjects,
     one_run,
 )
 from benchmarks.validation.published import DataSet, read_set
@@ -23,11 +18,13 @@ from benchmarks.validation.scores import Comparison, joined
 from paretosoc.common.arrays import FloatArray
 from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
-from paretosoc.fitness.calibration.shape import estimated_shape
+from paretosoc.fitness.calibration.shape import Run, estimated_shape
 from paretosoc.fitness.cost_model.dvfs_forms import point_at, time_ms
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
+
+ONE_FACTOR = "the estimate x a factor"
 
 
 def rows_by(data: DataSet, column: str) -> list[tuple[str, list[dict[str, str | float]]]]:
@@ -84,37 +81,35 @@ def by_estimate(
     unit: tuple[str, str, str],
     subjects: Sequence[tuple[Subject, str]],
     *,
-    with_others: bool = False,
+    units: int = 1,
 ) -> list[Comparison]:
-    """Predict by the unit's clock alone and as ``dse calibrate`` does, from one run.
+    """Predict from one run: by the unit's clock alone, by the program's estimate times one factor,
+    and as ``dse calibrate`` does.
 
     Args:
         data: name of the set.
         fitted_to: words on the protocol.
         unit: platform, unit and number format.
         subjects: with the name of the network in the catalogue.
-        with_others: the shape of the other subjects counts as the board's.
+        units: how many alike made the images; each takes that many times as long for one.
     """
     chip, name, precision = load_platform(unit[0]), unit[1], unit[2]
-    found: dict[str, list[Comparison]] = {NAIVE.name: [], "dse calibrate": []}
+    own = chip.unit_by_name[name]
+    found: dict[str, list[Comparison]] = {NAIVE.name: [], ONE_FACTOR: [], "dse calibrate": []}
     for subject, network in subjects:
-        own = chip.unit_by_name[name]
-        if with_others:
-            others = joined_subjects([other for other, _ in subjects if other is not subject])
-            parts = fitted(BOARD, others, range(len(others.measured_ms)))
-            names = ("compute", "memory", "host")
-            shares = tuple((part, Fraction(parts[f"{part}_ms"])) for part in names)
-            own = replace(own, clock_law=replace(own.clock_law, shares=shares))
         grouped = group_network(load_network(network).graph, None, groups=1)
-        shape = estimated_shape(grouped, chip, own, precision)
-        assert shape is not None, "the network takes time"
-        values = {**shape, "overlap": float(own.clock_law.overlap)}
+        run = Run(
+            units * float(subject.measured_ms[subject.fastest]), subject.at([subject.fastest])
+        )
+        times = [subject.clocks.own]
+        for known in (None, run):
+            shape = estimated_shape(grouped, chip, own, precision, run=known)
+            assert shape is not None, "the network takes time"
+            times.append(time_ms(shape, subject.clocks))
         keep = np.arange(len(subject.measured_ms)) != subject.fastest
-        for law, times in zip(
-            found, (subject.clocks.own, time_ms(values, subject.clocks)), strict=True
-        ):
-            scaled = times / times[subject.fastest] * subject.measured_ms[subject.fastest]
-            measured = subject.measured_ms[keep]
+        measured = subject.measured_ms[keep]
+        for law, relative in zip(found, times, strict=True):
+            scaled = relative / relative[subject.fastest] * subject.measured_ms[subject.fastest]
             found[law].append(Comparison(data, fitted_to, law, "ms", scaled[keep], measured))
     return [joined(parts) for parts in found.values()]
 

@@ -17,6 +17,7 @@ from paretosoc.fitness.calibration.dvfs import (
     DEFAULT_NOISE,
     Calibrated,
     calibrate_rows,
+    fastest_run,
     power_errors,
     subject_name,
     subjects,
@@ -107,7 +108,9 @@ def calibrate_table(
                 own = [layer for layer in layers if rows[0].layer in ("", layer.name)]
                 notes += _notes(rows, own, platform, precision)
                 unit = platform.unit_by_name[rows[0].unit]
-                shapes[key] = estimated_shape(whole, platform, unit, precision, rows[0].layer)
+                shapes[key] = estimated_shape(
+                    whole, platform, unit, precision, rows[0].layer, fastest_run(rows, platform)
+                )
                 comparisons += _compared(whole, rows, platform, unit, precision)
     results = [
         calibrate_rows(

@@ -18,7 +18,7 @@ from paretosoc.fitness.calibration.least_squares import (
     fit,
     leave_one_out,
 )
-from paretosoc.fitness.calibration.shape import Shape
+from paretosoc.fitness.calibration.shape import Run, Shape
 from paretosoc.fitness.cost_model.dvfs_forms import (
     Clocks,
     PowerForm,
@@ -72,6 +72,15 @@ def subject_name(row: ClockMeasurement) -> str:
     """Return ``vgg19 on gpu``, or ``layer fc6 of vgg19 on gpu``."""
     layer = f"layer {row.layer} of " if row.layer else ""
     return f"{layer}{row.network} on {row.unit}"
+
+
+def fastest_run(rows: Sequence[ClockMeasurement], platform: Platform) -> Run | None:
+    """Return the fastest run of one subject, None if no row has a time."""
+    timed = [(row.ms, place) for place, row in enumerate(rows) if row.ms is not None]
+    if not timed:
+        return None
+    ms, place = min(timed)
+    return Run(ms, _clocks(rows[place : place + 1], platform))
 
 
 def calibrate_rows(
@@ -225,7 +234,10 @@ def _time_task(
         if "time_ms" not in values or shape is None:
             return values
         others = {name: value for name, value in values.items() if name != "time_ms"}
-        return others | {name: share * values["time_ms"] for name, share in shape.items()}
+        return others | {
+            name: part if name == "overlap" else part * values["time_ms"]
+            for name, part in shape.items()
+        }
 
     task = Task(
         names=time_parameters(form, hosted=unit.host is not None, fixed=fixed),

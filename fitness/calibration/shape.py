@@ -1,37 +1,72 @@
-"""The shape of a network's time over clocks, before it was measured at several."""
+"""The shape of a network's time over clocks, before it was measured at several.
+
+One run says how long a network takes, the estimate of what that time is made:
+
+* Without tensor cores a convolution or product is computed in square tiles of results, and every
+  tile reads its operands anew. Small caches keep none of them, so that memory moves more than the
+  layers' data (``Peak.reload_tile``).
+* A run that takes as long as all layers one by one, none fused, was made by a framework that runs
+  them so. Its shape is that of these launches.
+* Otherwise computing, memory and fixed times are as near to the estimate as the run allows. Each
+  may be off as far as the fits of the cost model take it to be before they see a measurement.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
+from scipy.optimize import least_squares
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.calibration.least_squares import Task, fit
 from paretosoc.fitness.cost_model.clock_law import TimeParts, parts_norm
 from paretosoc.fitness.cost_model.dvfs_forms import Clocks, clocks_of, time_ms
-from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.power import ladder_shape
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
-from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.platforms.platform import Peak, Platform, Unit
 from paretosoc.sdf.grouping.groups import GroupedNetwork
+from paretosoc.sdf.layer import LayerKind
 
 OWN = 0.5
-"""Weight of the network's own estimate beside the shape that other networks have on the board. On
-the TX2, where both are known, each is nearer for one of two networks
-(``python -m benchmarks.validation --only tx2-grid``)."""
+"""Weight of the network's own shape beside the usual one of networks on the board, if the platform
+file has one."""
+SPREADS = (1.0, 0.4, 1.0)
+"""Standard deviations of the logarithms of computing, memory and fixed times before any
+measurement: those of ``benchmarks.fit_costs.fit.Prior``."""
+TIME_ERROR = 0.01
+"""Relative standard error of the run."""
+LARGEST = 10.0
+"""Largest logarithm of a factor."""
 
 Shape = Mapping[str, float]
-"""The parts of a time of 1 ms at the fastest clocks, by the names of :func:`time_ms`."""
+"""p and the parts of a time of 1 ms at the fastest clocks, by the names of :func:`time_ms`."""
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The time of one run in ms, at clocks, arrays [1]."""
+
+    ms: float
+    clocks: Clocks
 
 
 def estimated_shape(
-    network: GroupedNetwork, platform: Platform, unit: Unit, precision: str, layer: str = ""
+    network: GroupedNetwork,
+    platform: Platform,
+    unit: Unit,
+    precision: str,
+    layer: str = "",
+    run: Run | None = None,
 ) -> Shape | None:
     """Return the shape of a network, or of the launch of a layer of it.
 
-    None if it takes no time, or the unit does not compute in the precision.
+    ``run`` is its own. Without one the shape is that of the estimate. None if the network takes no
+    time, or the unit does not compute in the precision.
     """
     peak = next((peak for peak in unit.peaks if peak.precision == precision), None)
     launches = [
@@ -42,14 +77,80 @@ def estimated_shape(
     ]
     if peak is None or not launches:
         return None
-    return shape_of(network_parts([launches], unit_model(unit, platform, peak)), platform, unit)
+    model = unit_model(unit, platform, peak)
+    hosted = unit.host is not None
+    parts = network_parts([_reloading(launches, peak)], model)
+    if run is not None:
+        single = network_parts([_reloading(_layer_by_layer(launches), peak)], model)
+        slow = float(_estimated_ms(single, run.clocks, is_hosted=hosted)[0])
+        if peak.reload_tile and run.ms >= slow:
+            parts = single
+        else:
+            work = sum(layer.macs for launch in launches for layer in launch.layers)
+            least = 0 if peak.reload_tile else float(work / model.macs_per_ps)
+            parts = _nearest(parts, run, (least, float(model.bandwidth_share)), is_hosted=hosted)
+    return shape_of(parts, platform, unit)
+
+
+def _reloading(launches: Sequence[Launch], peak: Peak) -> list[Launch]:
+    """Return the launches with the operands that every tile reads anew."""
+    if not peak.reload_tile:
+        return list(launches)
+    return [
+        replace(
+            launch,
+            elements=launch.elements
+            + 2 * sum(layer.macs for layer in launch.layers) // peak.reload_tile,
+        )
+        for launch in launches
+    ]
+
+
+def _layer_by_layer(launches: Sequence[Launch]) -> list[Launch]:
+    """Return a launch for every layer, none fused with another."""
+    return [
+        Launch(
+            (layer,),
+            layer.parameters - layer.narrow_parameters + layer.input_elements
+            + layer.output_elements,
+            is_free=False,
+            narrow_bits=layer.narrow_bits,
+        )
+        for launch in launches
+        for layer in launch.layers
+        if layer.kind is not LayerKind.RESHAPE
+    ]  # fmt: skip
+
+
+def _nearest(
+    parts: Sequence[TimeParts], run: Run, least: tuple[float, float], *, is_hosted: bool
+) -> list[TimeParts]:
+    """Return the parts times three factors, as near to 1 as the time of the run allows.
+
+    ``least``: computing takes at least these ps at the peak (fast algorithms save work where there
+    are no tensor cores: 0), memory this share of its time.
+    """
+    compute = float(sum(part.compute for part in parts))
+    shares = np.array([least[0] / compute if compute else 0.0, least[1], 0.0])
+    lowest = np.log(np.clip(shares, np.exp(-LARGEST), 0.999))
+
+    def scaled(logs: FloatArray) -> list[TimeParts]:
+        computing, memory, fixed = (Fraction(float(factor)) for factor in np.exp(logs))
+        return [part.scaled(computing, memory, fixed) for part in parts]
+
+    def residuals(logs: FloatArray) -> FloatArray:
+        time = _estimated_ms(scaled(logs), run.clocks, is_hosted=is_hosted)
+        return np.append(logs / SPREADS, np.log(time / run.ms) / TIME_ERROR)
+
+    return scaled(least_squares(residuals, np.zeros(3), bounds=(lowest, LARGEST)).x)
 
 
 def shape_of(parts: Sequence[TimeParts], platform: Platform, unit: Unit) -> Shape:
     """Return the shape of estimates together on a unit.
 
-    It is the form of :mod:`fitness.cost_model.dvfs_forms` with the unit's p that is nearest to the
-    estimate at all clocks. If the unit's ``clock_law`` has the usual shares of networks on the
+    It is the form of :mod:`fitness.cost_model.dvfs_forms` that is nearest to the estimate at all
+    clocks, with a p of its own: launches bound by memory and others after each other overlap less
+    than the parts of one. If the unit's ``clock_law`` has the usual shares of networks on the
     board, the mean of both.
     """
     points = np.indices(ladder_shape(platform, unit)).reshape(len(unit.clocks), -1).T
@@ -58,18 +159,18 @@ def shape_of(parts: Sequence[TimeParts], platform: Platform, unit: Unit) -> Shap
     # A clock with one point cannot be told from none.
     names = [name for name, ratios in slower.items() if np.ptp(ratios) > 0]
     overlap = float(unit.clock_law.overlap)
+    several = {"compute_ms", "memory_ms"} <= set(names)
     task = Task(
-        names=[*names, "fixed_ms"],
-        predict=lambda values: time_ms(values, clocks),
+        names=[*names, "fixed_ms", *(["overlap"] if several else [])],
+        predict=lambda values: time_ms({"overlap": overlap, **values}, clocks),
         measured=_estimated_ms(parts, clocks, is_hosted=unit.host is not None),
         label=unit.name,
-        held={"overlap": overlap},
     )
-    own = _of_length_one(fit(task, noise=1.0, resamples=0).values, overlap)
+    own = _of_length_one({"overlap": overlap} | fit(task, noise=1.0, resamples=0).values)
     shares = {f"{part}_ms": float(share) for part, share in unit.clock_law.shares}
     if not shares:
         return own
-    board = _of_length_one(shares, overlap)
+    board = _of_length_one(shares | {"overlap": own["overlap"]})
     return {name: OWN * own.get(name, 0) + (1 - OWN) * board.get(name, 0) for name in own | board}
 
 
@@ -90,9 +191,10 @@ def _estimated_ms(parts: Sequence[TimeParts], clocks: Clocks, *, is_hosted: bool
     return result
 
 
-def _of_length_one(shape: Shape, overlap: float) -> dict[str, float]:
-    """Return the parts of a time of 1 ms at the fastest clocks, those that are not 0."""
+def _of_length_one(shape: Shape) -> dict[str, float]:
+    """Return p and the parts of a time of 1 ms at the fastest clocks, those that are not 0."""
     one = np.ones(1)
-    parts = {name: part for name, part in shape.items() if name != "overlap" and part}
-    length = float(time_ms(parts | {"overlap": overlap}, Clocks(one, one, one, one, one))[0])
-    return {name: part / length for name, part in parts.items()}
+    length = float(time_ms(shape, Clocks(one, one, one, one, one))[0])
+    return {
+        name: part if name == "overlap" else part / length for name, part in shape.items() if part
+    }

@@ -10,11 +10,9 @@ import pytest
 
 from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
-from paretosoc.fitness.calibration.shape import OWN, shape_of
+from paretosoc.fitness.calibration.shape import OWN, Run, Shape, estimated_shape, shape_of
 from paretosoc.fitness.cost_model.clock_law import LaunchTime, TimeParts
-from paretosoc.fitness.cost_model.dvfs_forms import TimeForm
-from paretosoc.fitness.cost_model.fusion import network_launches
-from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
+from paretosoc.fitness.cost_model.dvfs_forms import Clocks, TimeForm
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
@@ -45,18 +43,66 @@ def test_a_host_launches_beside_the_work_and_the_board_counts_as_much() -> None:
     board = load_platform("jetson-tx2")
     unit = board.unit_by_name["gpu"]
     parts = [parts_with(4 * 10**9, 3 * 10**9, 2 * 10**9, "0", 3)]
-    alone = replace(unit, clock_law=replace(unit.clock_law, shares=()))
-    own = shape_of(parts, board, alone)
+    own = shape_of(parts, board, unit)
     length = (4**3 + 3**3 + 2**3) ** (1 / 3)
     wanted = {"compute_ms": 4 / length, "memory_ms": 3 / length, "host_ms": 2 / length}
+    assert own["overlap"] == pytest.approx(3, rel=1e-3)
     for name, part in wanted.items():
         assert own[name] == pytest.approx(part, rel=1e-3)
-    shares = {f"{name}_ms": float(share) for name, share in unit.clock_law.shares}
-    whole = sum(share**3 for share in shares.values()) ** (1 / 3)
-    both = shape_of(parts, board, unit)
+    shares = {"compute": Fraction(1), "memory": Fraction(95, 100), "host": Fraction(67, 100)}
+    law = replace(unit.clock_law, shares=tuple(shares.items()))
+    both = shape_of(parts, board, replace(unit, clock_law=law))
+    whole = sum(float(share) ** 3 for share in shares.values()) ** (1 / 3)
     for name, part in wanted.items():
-        mean = OWN * part + (1 - OWN) * shares[name] / whole
+        share = float(shares[name.removesuffix("_ms")])
+        mean = OWN * part + (1 - OWN) * share / whole
         assert both[name] == pytest.approx(mean, rel=1e-3)
+
+
+def test_launches_after_each_other_overlap_less_than_the_parts_of_one() -> None:
+    board = load_platform("jetson-agx-xavier")
+    unit = board.unit_by_name["gpu"]
+    apart = [parts_with(10**9, 0, 0, "0", 3), parts_with(0, 10**9, 0, "0", 3)]
+    shape = shape_of(apart, board, unit)
+    assert shape["overlap"] == pytest.approx(1, abs=1e-3)
+
+
+def fp32_run(ms: float) -> Shape:
+    """The shape of VGG-19 on TX2's GPU after a run at the fastest clocks."""
+    board = load_platform("jetson-tx2")
+    network = group_network(load_network("vgg19").graph, None, groups=1)
+    one = np.ones(1)
+    run = None if ms == 0 else Run(ms, Clocks(one, one, one, one, one))
+    shape = estimated_shape(network, board, board.unit_by_name["gpu"], "fp32", run=run)
+    assert shape is not None
+    return shape
+
+
+def test_tiles_read_their_operands_anew() -> None:
+    """2 x 4 bytes for 128 multiply-accumulates: 29 ms of VGG-19's 19.6 10^9 at 42 GB/s."""
+    board = load_platform("jetson-tx2")
+    unit = board.unit_by_name["gpu"]
+    network = group_network(load_network("vgg19").graph, None, groups=1)
+    peaks = tuple(replace(peak, reload_tile=0) for peak in unit.peaks)
+    without = estimated_shape(network, board, replace(unit, peaks=peaks), "fp32")
+    assert without is not None
+    assert fp32_run(0)["memory_ms"] > 1.5 * without["memory_ms"]
+
+
+def test_computing_takes_what_a_run_is_off_before_memory_does() -> None:
+    estimate, fast, slow = (
+        {name: shape[name] / shape["memory_ms"] for name in ("compute_ms", "memory_ms")}
+        for shape in map(fp32_run, (0, 67.2, 76))
+    )
+    assert fast["compute_ms"] < slow["compute_ms"]
+    assert fast["compute_ms"] < 0.9 * estimate["compute_ms"]
+
+
+def test_a_run_as_long_as_all_layers_one_by_one_has_their_shape() -> None:
+    """However long it is."""
+    first, second = fp32_run(100), fp32_run(300)
+    assert first == pytest.approx(second)
+    assert first["host_ms"] > 1.2 * fp32_run(76)["host_ms"]
 
 
 @pytest.mark.parametrize("name", platform_names())
@@ -65,8 +111,9 @@ def test_one_run_is_enough_on_every_unit(name: str) -> None:
     board = load_platform(name)
     for unit in {unit.kind: unit for unit in board.units}.values():
         peak = unit.peaks[-1]
-        launches = network_launches(ALEXNET)
-        shape = shape_of(network_parts(launches, unit_model(unit, board, peak)), board, unit)
+        one = np.ones(1)
+        run = Run(7.0, Clocks(one, one, one, one, one))
+        shape = estimated_shape(ALEXNET, board, unit, peak.precision, run=run)
         ladders = [len(board.ladder_khz(clock)) for clock in unit.clocks]
         grid = [
             ClockMeasurement("alexnet", "", unit.name, tuple(points.tolist()), 7.0, None, None)
