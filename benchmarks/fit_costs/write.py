@@ -74,9 +74,10 @@ def write_peak(
         0
     ]
     peak.pop("status", None)
+    set_by_hand = {k: v for k, v in peak.get("efficiency", {}).items() if k not in KEYS}
     for key in ("efficiency", "tile", "bandwidth_share", "us_per_layer", "us_per_network", "error"):
         peak.pop(key, None)
-    peak |= figures
+    peak |= figures | {"efficiency": figures["efficiency"] | set_by_hand}
     peak["source"], peak["status"] = f"{before} {text}".strip(), status
     lines = ",\n".join(
         f"     {json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"

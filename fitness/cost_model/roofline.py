@@ -33,6 +33,8 @@ ELEMENTS = "elements"
 """Class of launches without multiply-accumulates: one operation for each element written. They
 compute on units that have an efficiency of it, or of their first layer's kind, which precedes. On
 others traffic bounds them."""
+LINEAR_RESIZE = "linear resize"
+"""Class of resizes that interpolate between pixels."""
 CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT, ELEMENTS)
 """Classes of layers finer than their kind. A peak may name an efficiency for each."""
 
@@ -217,5 +219,7 @@ def launch_work(launch: Launch, model: UnitModel) -> Fraction:
 
 def element_key(launch: Launch, known: Container[str]) -> str | None:
     """Return which of the ``known`` efficiencies a launch without multiply-accumulates has."""
-    keys = (launch.layers[0].kind.value, ELEMENTS)
+    first = launch.layers[0]
+    is_linear = first.kind is LayerKind.RESIZE and first.mode.startswith("linear")
+    keys = (*((LINEAR_RESIZE,) if is_linear else ()), first.kind.value, ELEMENTS)
     return next((key for key in keys if key in known), None)

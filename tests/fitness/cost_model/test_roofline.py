@@ -10,6 +10,7 @@ import pytest
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.roofline import (
     ELEMENTS,
+    LINEAR_RESIZE,
     UnitModel,
     launch_work,
     moved_bytes,
@@ -49,6 +50,10 @@ def test_a_launch_without_multiplications_takes_an_operation_for_each_element() 
     assert launch_work(launch, pools) == 10 * pooling.output_elements / unit.macs_per_ps
     resize = Launch((layer("a", LayerKind.RESIZE, macs=0),), elements=1000, is_free=False)
     assert launch_work(resize, pools) == launch_work(resize, unit) > 0
+    bilinear = replace(pools, efficiency=unit.efficiency | {LINEAR_RESIZE: Fraction(1, 500)})
+    assert launch_work(resize, bilinear) == launch_work(resize, unit)
+    linear = replace(resize, layers=(replace(resize.layers[0], mode="linear asymmetric"),))
+    assert launch_work(linear, bilinear) == 10 * launch_work(linear, unit)
 
 
 def test_a_cpu_computes_elements_by_default() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paretosoc.common.documents.schema import read_schema
-from paretosoc.fitness.cost_model.roofline import CLASSES
+from paretosoc.fitness.cost_model.roofline import CLASSES, LINEAR_RESIZE
 from paretosoc.fitness.cost_model.support import (
     LIMITS,
     host_tail,
@@ -199,7 +199,7 @@ def test_the_schema_knows_every_kind_and_every_limit() -> None:
     assert set(limits) == set(LIMITS)
     assert figures["layer_kind"]["enum"] == [kind.value for kind in LayerKind]
     keys = unit["peaks"]["items"]["properties"]["efficiency"]["propertyNames"]["anyOf"][0]["enum"]
-    assert set(keys) == {"default", *CLASSES}
+    assert set(keys) == {"default", LINEAR_RESIZE, *CLASSES}
 
 
 @pytest.mark.parametrize("name", platform_names())
