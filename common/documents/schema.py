@@ -66,6 +66,7 @@ def violation(
     error = best_match(errors)
     if error is None:
         return None
+    error = _in_the_form_meant(error)
     path = json_path(list(error.absolute_path))
     return path, f"{_requirement(error)}, got {shown(error.instance)}"
 
@@ -124,6 +125,27 @@ def shown(value: Any) -> str:
     return text if len(text) <= MAX_SHOWN else text[: MAX_SHOWN - 3] + "..."
 
 
+def _in_the_form_meant(error: ValidationError) -> ValidationError:
+    """Return the fault within the only one of several forms that is of the value's type, if there
+    is one."""
+    from jsonschema.exceptions import best_match
+
+    while error.validator in ("oneOf", "anyOf"):
+        forms: dict[Any, list[ValidationError]] = {}
+        for inner in error.context or ():
+            forms.setdefault(inner.relative_schema_path[0], []).append(inner)
+        meant = [
+            faults
+            for faults in forms.values()
+            if not any(fault.validator == "type" and not fault.relative_path for fault in faults)
+        ]
+        inner_error = best_match(meant[0]) if len(meant) == 1 else None
+        if inner_error is None:
+            break
+        error = inner_error
+    return error
+
+
 def _requirement(error: ValidationError) -> str:
     wanted: Any = error.validator_value
     came: Any = error.instance
@@ -152,7 +174,7 @@ def _requirement(error: ValidationError) -> str:
     if error.validator == "uniqueItems":
         return "must not have an item twice"
     if error.validator in ("oneOf", "anyOf"):
-        return "must have one of the forms that the schema allows"
+        return _forms(error)
     if error.validator in phrases:
         plain = wanted if isinstance(wanted, str) else json.dumps(wanted)
         hint = ""
@@ -161,6 +183,21 @@ def _requirement(error: ValidationError) -> str:
         text = phrases[str(error.validator)].format(plain)
         return f"{text} ({hint})" if hint else text
     return error.message
+
+
+def _forms(error: ValidationError) -> str:
+    """Return the names, or the keys, of the forms that a value may have."""
+    faults = error.context or ()
+    if faults and all(fault.validator == "enum" for fault in faults):
+        wanted: Any = [fault.validator_value for fault in faults]
+        names = list(dict.fromkeys(chain.from_iterable(wanted)))
+        hint = did_you_mean(str(error.instance), names, "", most=1)
+        return f"must be one of {', '.join(names)}" + (f" ({hint})" if hint else "")
+    schemas: Any = error.validator_value
+    keys = [", ".join(form["properties"]) for form in schemas if "properties" in form]
+    if len(keys) == len(schemas):
+        return f"must have keys of one form: {'; or '.join(keys)}"
+    return "must have one of the forms that the schema allows"
 
 
 def _representatives(values: Sequence[Any]) -> list[Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from paretosoc.common.text import did_you_mean
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
@@ -45,6 +46,7 @@ def problem_warnings(
         *_unused_dimensions(workload, tables),
         *(note for entry in distinct for note in entry.costs.notes),
         *_idle_units(distinct, platform, formats),
+        *_misspelt_operations(platform),
         *_quantised(imported, platform, formats),
         *_unused_measurements(measurable, formats, profile),
     )
@@ -124,6 +126,22 @@ def _idle_units(
             formats_of = f"computes in {' and '.join(known)}, not in {' and '.join(formats)}"
             idle.append(f"{unit.name} runs nothing: it {formats_of}")
     return idle
+
+
+def _misspelt_operations(platform: Platform) -> list[str]:
+    """Return a text about each operation that a unit is said not to run, and that ONNX does not
+    have, but one of nearly that name. Others may be of other domains."""
+    from onnx.defs import get_all_schemas
+
+    known = {schema.name for schema in get_all_schemas()}
+    found = []
+    for unit in platform.units:
+        named = (*unit.unsupported_operations, *(rule.operation for rule in unit.rules))
+        for operation in dict.fromkeys(text.split()[0] for text in named):
+            hint = did_you_mean(operation, known, "", most=1, cutoff=0.8)
+            if hint and operation not in known:
+                found.append(f"{unit.name}: no operation is called {operation!r}; {hint}")
+    return found
 
 
 def _unused_measurements(

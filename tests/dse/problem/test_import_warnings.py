@@ -1,5 +1,6 @@
 """What the user is warned of when networks are imported."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,3 +41,16 @@ def test_losses_of_different_metrics_are_named_where_they_are_added_up(tmp_path)
     assert warnings("noise", "accuracy-loss") == []
     assert warnings("", "accuracy-loss") == []
     assert warnings("top1", "accuracy-loss:alexnet") == []
+
+
+def test_units_without_the_number_format_and_misspelt_operations_are_named():
+    dla = next(unit for unit in XAVIER.units if unit.name == "dla0")
+    changed = replace(dla, unsupported_operations=("Sofmax", "Softmax", "com.microsoft.Gelu"))
+    units = tuple(changed if unit is dla else unit for unit in XAVIER.units)
+    options = Options(precision=("fp32",))
+    built = build_problem(workload_of(["alexnet"]), replace(XAVIER, units=units), options)
+    assert "dla0 runs nothing: it computes in fp16 and int8, not in fp32" in built.warnings
+    misspelt = [text for text in built.warnings if "operation" in text]
+    assert misspelt == ["dla0: no operation is called 'Sofmax'; did you mean Softmax?"]
+    fp16 = build_problem(workload_of(["alexnet"]), XAVIER, Options())
+    assert not [text for text in fp16.warnings if "runs nothing" in text]

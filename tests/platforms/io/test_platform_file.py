@@ -287,6 +287,21 @@ def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("units/1/kind", "tpu", "units[1].kind must be one of"),
         ("units/1/power/0/busy", {"constant_mw": 100}, "busy must be at least idle"),
         ("units/1/power/0/busy", {"capacitance_nf": 90000}, "must stay below 10000000 mW"),
+        (
+            "units/1/power/0/busy",
+            {"constant": 2},
+            "one form: mw; or capacitance_nf, leakage_mw_per_v",
+        ),
+        (
+            "units/1/peaks/0/efficiency",
+            {"default": 0.1, "convolutoin": 0.1},
+            "(did you mean convolution?)",
+        ),
+        (
+            "domains/1/voltage",
+            {"mv": [-7], "source": "s", "status": "assumed"},
+            "voltage.mv[0] must",
+        ),
         ("units/1/power/0/busy", {"mw": [1, 2]}, "one power per operating point (14), got 2"),
         ("units/1/bandwidth/share", -1, "units[1].bandwidth.share must be at least"),
         ("units/1/peaks/1/precision", "fp32", "distinct precisions"),
