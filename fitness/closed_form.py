@@ -15,8 +15,8 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.fitness.simulator.layout import make_plan
-from paretosoc.fitness.simulator.tables import Tables
 from paretosoc.fitness.simulator.threads import RowSimulator, share_rows
+from paretosoc.fitness.simulator.types.tables import Tables
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from paretosoc.results.problem.parts import ChannelCosts
 from paretosoc.results.problem.problem import Problem

@@ -6,7 +6,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.jit import jit, rare
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 
 TRANSITION, STRETCH, GROUP, STEP, DRAW = range(5)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 
 UNLIMITED = -1
 # Minimised figures, entries of BranchingRules.objective.

@@ -11,7 +11,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.branch_and_bound.branching_rules import BranchingRules
 from paretosoc.fitness.simulator.layout import Plan
 from paretosoc.fitness.simulator.state import JOB_STATE, RUN, UNIT
-from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
+from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.

@@ -12,7 +12,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.interpreted import BEYOND, numbers
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.problem.interchangeable import interchangeable_before

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.interpreted import numbers
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 
 if TYPE_CHECKING:
     from paretosoc.fitness.check.facts import Facts

@@ -15,7 +15,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.layout import Plan
 from paretosoc.fitness.simulator.state import WAITING_GROUP
-from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
+from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.

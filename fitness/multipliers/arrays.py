@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 from paretosoc.results.front.bounds import owners_of_classes
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 from paretosoc.results.problem.parts import ContentionTable, ProblemUnit

@@ -10,7 +10,7 @@ from math import comb, perm
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 from paretosoc.results.front.bounds import MAX_CONFIGURATIONS
 from paretosoc.results.problem.limits import additive_figures
 from paretosoc.results.problem.objectives import ObjectiveKind

@@ -7,7 +7,7 @@ from paretosoc.fitness.simulator.state import (
     HIGH_FJ,
     NEVER,
 )
-from paretosoc.fitness.simulator.vectors import as_floats, as_integers
+from paretosoc.fitness.simulator.types.vectors import as_floats, as_integers
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 
 MAX_LOSS = float(1 << 40)

@@ -16,7 +16,7 @@ from paretosoc.fitness.machine_code.kernel import Kernel, packaged_folders, proc
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 COMPILER = (
-    *(HERE / name for name in ("jit.py", "table_types.py", "vector_types.py")),
+    *(HERE / name for name in ("jit.py", "types/table_types.py", "types/vector_types.py")),
     HERE.parent / "machine_code" / "link.py",
 )
 """Files that define how all kernels are compiled."""
@@ -99,6 +99,6 @@ def _kernel(function: Callable[..., Any], **options: Any) -> Kernel:
 
 def _compiled(function: Callable[..., Any], folder: Callable[[], Path], **options: Any) -> Any:
     # Imported for what they register: numba takes half a second, and libraries do not need it.
-    from paretosoc.fitness.simulator import table_types, vector_types  # noqa: F401
+    from paretosoc.fitness.simulator.types import table_types, vector_types  # noqa: F401
 
     return compiled(function, folder(), nogil=True, error_model="numpy", _nrt=False, **options)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records
+from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records
 from paretosoc.results.problem.arithmetic import SHARING_WHOLE, WORK_PER_PS
 from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.problem.parts import NO_LIMIT_KBPS

@@ -8,7 +8,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.layout import CONTENTION, Plan
-from paretosoc.fitness.simulator.tables import RecordArray, Tables, record, records, words_of
+from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records, words_of
 from paretosoc.results.problem.arithmetic import MAX_PERIODS
 
 NEVER = np.int64((1 << 63) - 1)

@@ -74,7 +74,13 @@ def package(tmp_path: Path) -> Path:
     for source in [*jit.sources_of(jit.HERE / "jit.py"), SOURCES / "common" / "compiling.py"]:
         (tmp_path / source.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, tmp_path / source.relative_to(ROOT))
-    for folder in ("fitness", "fitness/machine_code", "fitness/simulator", "common"):
+    for folder in (
+        "fitness",
+        "fitness/machine_code",
+        "fitness/simulator",
+        "fitness/simulator/types",
+        "common",
+    ):
         (tmp_path / "paretosoc" / folder / "__init__.py").touch()
     (tmp_path / "paretosoc" / "__init__.py").touch()
     fitness = tmp_path / "paretosoc" / "fitness"

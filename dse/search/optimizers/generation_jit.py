@@ -12,7 +12,7 @@ from paretosoc.dse.search.surrogate.load_balancing_jit import remap_row
 from paretosoc.dse.space.neighbourhood_jit import draw_neighbours
 from paretosoc.dse.space.operators_jit import below, breed_pair, chance, mark_row, repair_row
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 
 CROSSOVER_RATE = 0.9
 ATTEMPTS = 4

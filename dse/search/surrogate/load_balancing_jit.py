@@ -10,7 +10,7 @@ from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.space.operators_jit import below, chance
 from paretosoc.fitness.simulator.jit import jit, rare
 from paretosoc.fitness.simulator.lookup import clock_index
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 
 FIRST_ENTRY = 0.01
 """Cost of entering a unit at first. If segments are limited it grows while there are too many, and

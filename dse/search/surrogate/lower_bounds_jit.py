@@ -11,7 +11,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.lookup import choose, idle_power
-from paretosoc.fitness.simulator.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables
 
 
 @dataclass(frozen=True, eq=False)

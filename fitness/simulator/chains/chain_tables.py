@@ -12,7 +12,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.fitness.simulator.layout import Plan
-from paretosoc.fitness.simulator.tables import (
+from paretosoc.fitness.simulator.types.tables import (
     LANES,
     RecordArray,
     Tables,

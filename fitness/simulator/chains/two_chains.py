@@ -35,7 +35,7 @@ from paretosoc.fitness.simulator.lookup import (
     switch_domains,
 )
 from paretosoc.fitness.simulator.state import NEVER
-from paretosoc.fitness.simulator.vectors import (
+from paretosoc.fitness.simulator.types.vectors import (
     all_lanes,
     as_floats,
     as_integers,

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.fitness.simulator.tables import LANES, Tables
-from paretosoc.fitness.simulator.vectors import (
+from paretosoc.fitness.simulator.types.tables import LANES, Tables
+from paretosoc.fitness.simulator.types.vectors import (
     all_lanes,
     as_floats,
     as_integers,

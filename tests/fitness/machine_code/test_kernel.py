@@ -16,7 +16,7 @@ from paretosoc.dse.compile.warm_up import PARTS
 from paretosoc.fitness.machine_code import kernel as machine_code
 from paretosoc.fitness.machine_code.kernel import Kernel, packaged_folders
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.fitness.simulator.tables import CACHE_LINE, LANES, Tables
+from paretosoc.fitness.simulator.types.tables import CACHE_LINE, LANES, Tables
 from tests.fitness.machine_code import lanes
 from tests.fitness.test_jit import CALL, COMPILED, LOADED, package, run  # noqa: F401
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.fitness.simulator.tables import (
+from paretosoc.fitness.simulator.types.tables import (
     CACHE_LINE,
     RecordArray,
     Tables,

@@ -2,7 +2,8 @@
 
 A named tuple of arrays is passed to a compiled function field by field, seven values for an array,
 and most of the time of compiling went into copying them. Here a function takes one pointer, and
-loads each field at its use. :mod:`fitness.simulator.table_types` has its types for the compiler.
+loads each field at its use. :mod:`fitness.simulator.types.table_types` has its types for the
+compiler.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ class Tables:
     @cached_property
     def _numba_type_(self) -> Any:
         # Imported here: only the compiler needs it.
-        from paretosoc.fitness.simulator.table_types import tables_type
+        from paretosoc.fitness.simulator.types.table_types import tables_type
 
         return tables_type(type(self).__name__, self._shapes)
 

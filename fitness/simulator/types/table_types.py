@@ -1,4 +1,4 @@
-"""The compiler's types for :class:`fitness.simulator.tables.Tables`, and their lowering.
+"""The compiler's types for :class:`fitness.simulator.types.tables.Tables`, and their lowering.
 
 The loads of a field's address and shape are marked invariant, so that the compiler keeps them in
 registers across writes to the tables. There are no negative indices, no slices and no checks of

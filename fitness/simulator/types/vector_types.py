@@ -1,4 +1,4 @@
-"""The compiler's types and instructions for :mod:`fitness.simulator.vectors`.
+"""The compiler's types and instructions for :mod:`fitness.simulator.types.vectors`.
 
 Arithmetic, comparisons, ``min`` and ``max`` take vectors, and numbers for all lanes, which become
 vectors of int64, float64 or conditions.
@@ -20,9 +20,9 @@ from numba.core.typing.templates import (
 )
 from numba.extending import lower_builtin, register_model
 
-from paretosoc.fitness.simulator.table_types import locate
-from paretosoc.fitness.simulator.tables import LANES
-from paretosoc.fitness.simulator.vectors import (
+from paretosoc.fitness.simulator.types.table_types import locate
+from paretosoc.fitness.simulator.types.tables import LANES
+from paretosoc.fitness.simulator.types.vectors import (
     all_lanes,
     as_floats,
     as_integers,
@@ -129,7 +129,7 @@ for _function, _how in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), (
 
 
 def _instruction(function):
-    """Lowers a function of :mod:`fitness.simulator.vectors` with the decorated one."""
+    """Lowers a function of :mod:`fitness.simulator.types.vectors` with the decorated one."""
 
     def register(lower):
         template = make_intrinsic_template(function, lower, function.__name__)

@@ -1,7 +1,8 @@
 """Vectors of numbers of several design points, for compiled code.
 
 A loop over lanes becomes vector instructions only if the compiler finds that it may. Here they are
-explicit, by :mod:`fitness.simulator.vector_types`. Outside compiled code a vector is an array.
+explicit, by :mod:`fitness.simulator.types.vector_types`. Outside compiled code a vector is an
+array.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretosoc.fitness.simulator.tables import LANES
+from paretosoc.fitness.simulator.types.tables import LANES
 
 
 def integers(table: Any, index: Any) -> Any:

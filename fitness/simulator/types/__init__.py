@@ -1,0 +1,1 @@
+"""Tables and vectors of compiled code, and their types for the compiler."""
