@@ -13,7 +13,7 @@ from paretosoc.dse.api.measuring import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import print_wrapped, show
+from paretosoc.dse.cli.shared.terminal import busy, print_wrapped, show
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
 from paretosoc.dse.tools.measuring.planning import Planned
@@ -59,9 +59,10 @@ def next(
         # The plan is worth reading without its folder.
         refused = error
     front = dse.load(folder)
-    plan = dse.plan_measurements(
-        front, goal=goal, minutes=minutes, platform=platform, draws=draws, seed=seed
-    )
+    with busy("planning: each next experiment is the one that promises most a minute"):
+        plan = dse.plan_measurements(
+            front, goal=goal, minutes=minutes, platform=platform, draws=draws, seed=seed
+        )
     notes: list[str] = []
     if plan.experiments and refused is None:
         notes = plan.save(target, models=parse_models(model), overwrite=force)

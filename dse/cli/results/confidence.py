@@ -10,7 +10,7 @@ import paretosoc as dse
 from paretosoc.dse.cli.results.show import Resolution
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import busy, show
 from paretosoc.results.io.canonical_json import finite_or_none
 from paretosoc.results.text.confidence import confidence_views, describe_costs
 
@@ -48,13 +48,14 @@ def confidence(
     is in the mean, and what cannot be told apart.
     """
     front = dse.load(folder)
-    found = front.confidence(
-        goal,
-        draws=draws,
-        seed=seed,
-        error=None if error is None else error / 100,
-        resolution=None if resolution is None else resolution / 100,
-    )
+    with busy("simulating all members with costs as far off as they may be"):
+        found = front.confidence(
+            goal,
+            draws=draws,
+            seed=seed,
+            error=None if error is None else error / 100,
+            resolution=None if resolution is None else resolution / 100,
+        )
     if as_json:
         document = asdict(found)
         for choice in document["choices"]:

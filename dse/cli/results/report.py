@@ -9,6 +9,7 @@ from typing import Annotated
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import busy
 from paretosoc.results.errors import ResultError
 
 
@@ -30,7 +31,8 @@ def report(
     result = open_result(folder)
     path = file_in(folder, REPORT_FILE, ResultError) if output is None else output
     check_output_file(path, overwrite=force or output is None, suffixes=(".html",))
-    page, notes = result.page(platform)
+    with busy("simulating members with costs as far off as they may be"):
+        page, notes = result.page(platform)
     replace_file(path, page)
     for note in notes:
         print(f"dse: {note}", file=sys.stderr)

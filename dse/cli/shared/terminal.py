@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
+    from rich.status import Status
 
 _BEGINNING = re.compile(r" *\S+  +| *")
 
@@ -45,3 +46,10 @@ def wrapped(line: str, width: int) -> list[str]:
         break_long_words=False,
         break_on_hyphens=False,
     ) or [""]
+
+
+def busy(text: str) -> Status:
+    """Return a context that shows a text on a terminal while something takes long."""
+    from rich.console import Console
+
+    return Console(stderr=True).status(text)
