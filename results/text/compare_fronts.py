@@ -75,10 +75,11 @@ def compare_fronts(first: Front, second: Front) -> FrontComparison:
     names = first.problem.objective_names
     others = second.problem.objective_names
     if sorted(names) != sorted(others):
-        raise ResultError(
-            f"fronts of the same objectives are required, got {', '.join(names)} "
-            f"and {', '.join(others)}"
+        got = " and ".join(
+            ", ".join(objective.label(front.problem) for objective in front.problem.objectives)
+            for front in (first, second)
         )
+        raise ResultError(f"fronts of the same objectives are required, got {got}")
     for which, front in (("first", first), ("second", second)):
         if not front.members:
             raise ResultError(f"the {which} front is empty: there is nothing to compare")

@@ -35,6 +35,7 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
     names = names_of_kinds(problem)
     used = sorted({u for member in front.members for u in member.design.units.tolist()})
     powers = {0}
+    grows = False
     found: dict[tuple[CostOrigin, int, int], dict[str, dict[str, None]]] = {}
     for network in origins.networks:
         for u in used:
@@ -42,6 +43,7 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
             runs = [entry for entry in entries if entry.origin is not CostOrigin.CANNOT_RUN]
             if runs:
                 powers |= {entry.error.power for entry in runs}
+                grows |= any(entry.error.clock for entry in runs)
                 least = max(runs, key=lambda entry: entry.error.of_network)
                 scale = least.error.of_network
                 key = least.origin, _percent(scale, ONE_OF_TWO), _percent(scale, NINE_OF_TEN)
@@ -52,7 +54,8 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
         for (origin, half, most), of in found.items()
     )
     power = _percent(max(powers), ONE_OF_TWO)
-    lines = [f"Times are {times}. Powers: half within {power} %."]
+    where = " at the fastest clocks" if grows else ""
+    lines = [f"Times{where} are {times}. Powers: half within {power} %."]
     if origins.measured:
         count = len(origins.measured)
         lines.append(

@@ -125,6 +125,6 @@ def test_how_sure_limits_are_is_said(dse, tmp_path):
     (line,) = (line for line in got.out.splitlines() if line.startswith(begin))
     assert 0 < int(re.search(r"kept in (\d+) % of the draws by member \d+", line)[1]) < 100
     assert line in dse("show", tmp_path / "limited").out
-    assert "Times are " in got.out
+    assert "Times at the fastest clocks are " in got.out
     confidence = dse("analyze", "confidence", tmp_path / "limited").out
     assert begin in confidence
