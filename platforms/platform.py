@@ -129,15 +129,10 @@ class Peak:
 
 @dataclass(frozen=True)
 class ClockLaw:
-    """The overlap of the parts of a time: it takes their p-norm, p = ``overlap`` >= 1.
-
-    ``shares``: of a usual network, the parts ``compute``, ``memory`` and, with a host, ``host`` at
-    the fastest clocks, relative to each other, empty if nobody measured any.
-    """
+    """The overlap of the parts of a time: it takes their p-norm, p = ``overlap`` >= 1."""
 
     overlap: Exact
     source: Sourced
-    shares: SharesOf = ()
 
 
 @dataclass(frozen=True)

@@ -139,7 +139,6 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
         },
         "clock_law": {
             "overlap": float(unit.clock_law.overlap),
-            "shares": {part: float(share) for part, share in unit.clock_law.shares},
             **_source(unit.clock_law.source),
         },
         "fixed": {

@@ -32,9 +32,6 @@ from paretosoc.platforms.platform import Peak, Platform, Unit
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import LayerKind
 
-OWN = 0.5
-"""Weight of the network's own shape beside the usual one of networks on the board, if the platform
-file has one."""
 SPREADS = (1.0, 0.4, 1.0)
 """Standard deviations of the logarithms of computing, memory and fixed times before any
 measurement: those of ``benchmarks.fit_costs.fit.Prior``."""
@@ -150,8 +147,7 @@ def shape_of(parts: Sequence[TimeParts], platform: Platform, unit: Unit) -> Shap
 
     It is the form of :mod:`fitness.cost_model.dvfs_forms` that is nearest to the estimate at all
     clocks, with a p of its own: launches bound by memory and others after each other overlap less
-    than the parts of one. If the unit's ``clock_law`` has the usual shares of networks on the
-    board, the mean of both.
+    than the parts of one.
     """
     points = np.indices(ladder_shape(platform, unit)).reshape(len(unit.clocks), -1).T
     clocks = clocks_of(platform, unit, points.astype(np.int64))
@@ -166,12 +162,7 @@ def shape_of(parts: Sequence[TimeParts], platform: Platform, unit: Unit) -> Shap
         measured=_estimated_ms(parts, clocks, is_hosted=unit.host is not None),
         label=unit.name,
     )
-    own = _of_length_one({"overlap": overlap} | fit(task, noise=1.0, resamples=0).values)
-    shares = {f"{part}_ms": float(share) for part, share in unit.clock_law.shares}
-    if not shares:
-        return own
-    board = _of_length_one(shares | {"overlap": own["overlap"]})
-    return {name: OWN * own.get(name, 0) + (1 - OWN) * board.get(name, 0) for name in own | board}
+    return _of_length_one({"overlap": overlap} | fit(task, noise=1.0, resamples=0).values)
 
 
 def _estimated_ms(parts: Sequence[TimeParts], clocks: Clocks, *, is_hosted: bool) -> FloatArray:

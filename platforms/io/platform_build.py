@@ -281,7 +281,7 @@ def _unit(
         bandwidth_source=read_source(entry["bandwidth"]),
         kept_bytes=kept,
         kept_activation_bytes=kept_activations,
-        clock_law=_clock_law(entry["clock_law"], host, f"{where}.clock_law"),
+        clock_law=read_figures(ClockLaw, entry["clock_law"], f"{where}.clock_law"),
         fixed_ns_per_layer=integer_of(
             fixed["us_per_layer"], 1000, f"{where}.fixed.us_per_layer", "ns"
         ),
@@ -314,12 +314,6 @@ def _sharing(entry: Mapping[str, Any] | None, where: str) -> Sharing | None:
             f"{found.least_permille}, {found.permille}, {found.most_permille}"
         )
     return found
-
-
-def _clock_law(entry: Mapping[str, Any], host: str | None, where: str) -> ClockLaw:
-    if "host" in entry.get("shares", {}) and host is None:
-        raise PlatformError(f"{where}.shares must not have host: the unit has none")
-    return read_figures(ClockLaw, entry, where)
 
 
 def _rule(entry: Mapping[str, Any], where: str) -> Rule:

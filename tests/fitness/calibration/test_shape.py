@@ -10,7 +10,7 @@ import pytest
 
 from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
-from paretosoc.fitness.calibration.shape import OWN, Run, Shape, estimated_shape, shape_of
+from paretosoc.fitness.calibration.shape import Run, Shape, estimated_shape, shape_of
 from paretosoc.fitness.cost_model.clock_law import LaunchTime, TimeParts
 from paretosoc.fitness.cost_model.dvfs_forms import Clocks, TimeForm
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
@@ -49,14 +49,6 @@ def test_a_host_launches_beside_the_work_and_the_board_counts_as_much() -> None:
     assert own["overlap"] == pytest.approx(3, rel=1e-3)
     for name, part in wanted.items():
         assert own[name] == pytest.approx(part, rel=1e-3)
-    shares = {"compute": Fraction(1), "memory": Fraction(95, 100), "host": Fraction(67, 100)}
-    law = replace(unit.clock_law, shares=tuple(shares.items()))
-    both = shape_of(parts, board, replace(unit, clock_law=law))
-    whole = sum(float(share) ** 3 for share in shares.values()) ** (1 / 3)
-    for name, part in wanted.items():
-        share = float(shares[name.removesuffix("_ms")])
-        mean = OWN * part + (1 - OWN) * share / whole
-        assert both[name] == pytest.approx(mean, rel=1e-3)
 
 
 def test_launches_after_each_other_overlap_less_than_the_parts_of_one() -> None:
