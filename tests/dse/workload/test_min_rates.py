@@ -83,8 +83,8 @@ def smallest_rates(folder: Path) -> list[int]:
 
 
 def test_no_member_starves_a_network(starved: Path, limited: Path) -> None:
-    """Without a least rate there are members that run a network at most at 60 % of it."""
-    assert min(smallest_rates(starved)) < 0.6 * MIN_HZ * 10**6
+    """Without a least rate there are members that run a network at most at 65 % of it."""
+    assert min(smallest_rates(starved)) < 0.65 * MIN_HZ * 10**6
     assert min(smallest_rates(limited)) >= MIN_HZ * 10**6
     assert len(smallest_rates(limited)) >= 2
 
@@ -356,7 +356,8 @@ def test_the_first_rows_keep_least_rates(objective: str) -> None:
     evaluate = make_outcomes(problem)
     rows = free_running_seeds(space, np.random.default_rng(0))
     drawn = space.random(np.random.default_rng(0), 200)
-    assert evaluate(rows).feasible.mean() > 0.5 > evaluate(drawn).feasible.mean()
+    kept, by_chance = (evaluate(some).feasible.mean() for some in (rows, drawn))
+    assert kept > 0.6 > by_chance
 
 
 def test_fair_rows_are_fairer() -> None:
