@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.optimize import least_squares
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.units import PS_PER_MS
@@ -127,6 +126,9 @@ def _nearest(
     ``least``: computing takes at least these ps at the peak (fast algorithms save work where there
     are no tensor cores: 0), memory this share of its time.
     """
+    # Imported here: it takes a second, and most commands fit nothing.
+    from scipy.optimize import least_squares
+
     compute = float(sum(part.compute for part in parts))
     shares = np.array([least[0] / compute if compute else 0.0, least[1], 0.0])
     lowest = np.log(np.clip(shares, np.exp(-LARGEST), 0.999))

@@ -309,7 +309,7 @@ def test_an_exploration_loads_only_what_it_needs(tmp_path):
     code = (
         f"import sys; from paretosoc.dse.cli.main import run; status = run({command!r}); "
         "third = {'networkx', 'jsonschema', 'pydantic', 'pymoo', 'z3', 'pandas', 'numba', "
-        "'onnxruntime'}; "
+        "'onnxruntime', 'scipy'}; "
         "own = {'paretosoc.dse.certificate.verify.verify', 'paretosoc.dse.tools.deploy.deploy', "
         "'paretosoc.dse.papers.mobile_i'}; "
         "sys.exit(status or ' '.join(sorted((third | own) & set(sys.modules))) or 0)"
