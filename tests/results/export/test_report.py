@@ -137,7 +137,7 @@ def test_members_that_four_digits_would_show_alike_have_more(front, open_page, r
     members = (first, near, *front.members[1:])
     with open_page(report(dataclasses.replace(front, members=members))) as page:
         slide(page, 0)
-        cells = page.locator("#table tr.pick td:nth-child(3)").all_inner_texts()[:2]
+        cells = page.locator("#table tr.pick td:nth-child(3)").all_text_contents()[:2]
     assert cells[0] != cells[1]
     assert [
         f"{value / 1e9:.{len(cells[0].split('.')[1])}f}"
@@ -194,7 +194,7 @@ def test_the_resolution_can_be_dragged(front, open_page, report):
             assert shown == choices.members
             rows = page.locator("#table tr.pick").all()
             assert [int(row.get_attribute("data-row")) for row in rows] == choices.members
-            stands = page.locator("#table tr.pick td:nth-child(5)").all_inner_texts()
+            stands = page.locator("#table tr.pick td:nth-child(5)").all_text_contents()
             assert list(map(int, stands)) == list(choices.counts.values())
             assert page.locator("#plot path.stairs").count() == 1
 
