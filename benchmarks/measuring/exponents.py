@@ -7,11 +7,13 @@ import numpy as np
 from benchmarks.harness.report import Column, Value, show
 from benchmarks.validation.clock_sets import (
     BATCHES,
-    TX2_USED,
+    BOARDS_NETWORK,
+    TX2_NETWORKS,
     board_subjects,
     estimated_ps,
+    tx2_subjects,
 )
-from benchmarks.validation.protocols import by_default, tables_of
+from benchmarks.validation.protocols import by_estimate
 from paretosoc.common.arrays import FloatArray
 from paretosoc.results.costs.cost_origins import ONE_OF_TWO
 
@@ -22,6 +24,8 @@ COLUMNS = (
     Column("memory", "memory's exponent", "+.3f"),
     Column("rest", "rest", ".1%"),
 )
+
+_TX2_GPU = "jetson-tx2", "gpu", "fp32"
 
 
 def exponents(*, as_json: bool, as_markdown: bool) -> None:
@@ -60,18 +64,13 @@ def _row(name: str, slower: FloatArray, errors: FloatArray) -> dict[str, Value]:
 
 
 def _memory_grids() -> list[dict[str, Value]]:
-    rows, reference = [], TX2_USED[:1]
-    for network, table in tables_of("tx2_gpu_memory"):
-        found = by_default("", "", "jetson-tx2", "gpu", [(network, table)], reference)
-        slower = np.array(
-            [
-                [np.log(reference[0][0] / own), np.log(reference[0][1] / memory)]
-                for own, memory, _ in table
-                if (own, memory) not in reference
-            ]
-        )
+    rows = []
+    for subject in tx2_subjects():
+        found = by_estimate("", "", _TX2_GPU, [(subject, TX2_NETWORKS[subject.name])])[-1]
+        kept = np.arange(len(subject.measured_ms)) != subject.fastest
+        slower = np.log(np.stack([subject.clocks.own, subject.clocks.memory], axis=1))[kept]
         errors = np.log(found.predicted / found.measured)
-        rows.append(_row(f"{network} on jetson-tx2", slower, errors))
+        rows.append(_row(f"{subject.name} on jetson-tx2", slower, errors))
     return rows
 
 
@@ -80,7 +79,7 @@ def _gpu_grids() -> list[dict[str, Value]]:
     for board, batches in BATCHES.items():
         for batch in batches:
             ((subject, _),) = board_subjects({board: (batch,)})
-            times = estimated_ps(f"jetson-{board}", "gpu", "resnet50", subject, batch)
+            times = estimated_ps(f"jetson-{board}", "gpu", BOARDS_NETWORK, subject, batch, "fp32")
             errors = np.log(times / times[subject.fastest])
             errors -= np.log(subject.measured_ms / subject.measured_ms[subject.fastest])
             slower = np.log(subject.clocks.own)[:, None]

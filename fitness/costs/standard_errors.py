@@ -19,9 +19,10 @@ SHARES = 250
 """Error of a group's share in the time of its network, if estimated. GoogLeNet's ten groups on
 Xavier are off by 0.28 (GPU) and 0.19 (DLA)."""
 ONE_CLOCK = 70
-"""Error of the exponents of a network's time over clocks, if no run at several tells them: 0.05 in
-the median of 14 (``python -m benchmarks.measuring --exponents``). At other clocks, times from one
-run are off by 3 to 4 % in the median, 12 to 21 at worst."""
+"""Error of the exponents of a network's time over clocks, if no run at several tells them: 0.06 in
+the median of ten (``python -m benchmarks.measuring --exponents``), 0.02 of four by other runtimes
+than TensorFlow. At other clocks, times from one run are off by 0.3 to 6.5 % in the median, 1 to 15
+at worst."""
 SEVERAL_CLOCKS = 20
 """The same from runs at several clocks, where times are off by 0.4 to 4.5 % in the median."""
 REPEATED = 20
