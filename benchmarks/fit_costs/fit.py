@@ -18,6 +18,7 @@ from scipy.optimize import least_squares
 
 from benchmarks.fit_costs.samples import KEYS, Entry, Sample
 from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.calibration.shape import SPREADS
 
 ERROR = 0.1
 """Standard deviation of the logarithm of a measured time about a right model."""
@@ -39,10 +40,10 @@ class Prior:
     share: float = 0.6
     us_per_layer: float = 10
     us_per_network: float = 0
-    efficiency_sd: float = 1.0
+    efficiency_sd: float = SPREADS[0]
     class_sd: float = 0.5
-    share_sd: float = 0.4
-    fixed_sd: float = 1.0
+    share_sd: float = SPREADS[1]
+    fixed_sd: float = SPREADS[2]
     classes: tuple[tuple[str, float], ...] = ()
     """Medians of efficiencies of classes over the unit's own, 1 if not named."""
 

@@ -62,8 +62,8 @@ FIRST_TURN, GROWTH = 2_000, 4
 """Evaluations before the first turn of the exact search, and by how many times as many each later
 one comes."""
 NODES_PER_EVALUATION = 8
-"""Nodes of a turn over the evaluations before it, so that a turn takes two to four times as long as
-these did. With 3, about as long, commands took as long in all: proofs come a turn later."""
+"""Nodes of a turn, as a multiple of the evaluations before it. A turn takes two to four times as
+long as these evaluations. With 3 nodes a turn is shorter, but the proof is found a turn later."""
 
 
 def nsga2_and_exact(space: DesignSpace, *, seed: int) -> ResumableEngine:

@@ -9,6 +9,7 @@ from paretosoc.common.text import did_you_mean
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
+from paretosoc.fitness.cost_model.support import lacks_formats
 from paretosoc.fitness.profiles.loss_table import LossTable
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.measurement import is_same_network
@@ -119,18 +120,14 @@ def _idle_units(
 ) -> list[str]:
     """Return a text about each unit that computes in none of the number formats."""
     chosen = {unit.unit for entry in tables for unit in entry.costs.units}
-    idle = []
-    for unit in platform.units:
-        known = [peak.precision for peak in unit.peaks]
-        if unit.name in chosen and not set(known) & set(formats):
-            formats_of = f"computes in {' and '.join(known)}, not in {' and '.join(formats)}"
-            idle.append(f"{unit.name} runs nothing: it {formats_of}")
-    return idle
+    units = (unit for unit in platform.units if unit.name in chosen)
+    reasons = (lacks_formats(unit, formats) for unit in units)
+    return [f"{reason}: it runs nothing" for reason in reasons if reason is not None]
 
 
 def _misspelt_operations(platform: Platform) -> list[str]:
-    """Return a text about each operation that a unit is said not to run, and that ONNX does not
-    have, but one of nearly that name. Others may be of other domains."""
+    """Return a text about each operation in the rules of a unit that ONNX does not have, if it has
+    one with nearly the same name. Other unknown names may be operations of other domains."""
     from onnx import defs
 
     found = []

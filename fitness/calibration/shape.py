@@ -33,7 +33,7 @@ from paretosoc.sdf.layer import LayerKind
 
 SPREADS = (1.0, 0.4, 1.0)
 """Standard deviations of the logarithms of computing, memory and fixed times before any
-measurement: those of ``benchmarks.fit_costs.fit.Prior``."""
+measurement. The fits of the cost model begin with the same (``benchmarks.fit_costs``)."""
 TIME_ERROR = 0.01
 """Relative standard error of the run."""
 LARGEST = 10.0

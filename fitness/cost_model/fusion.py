@@ -7,8 +7,8 @@ The rule, the same for every unit:
   many elements. An addition takes the latest such layer and reads the other operand. The feeding
   layer may feed the product of itself and the activation, too (SiLU: x times sigmoid of x).
 * A reshape costs nothing.
-* The inputs of a concatenation are written in place, also if another group computes them, or
-  another unit, for a transition writes them there: it copies only inputs of the network.
+* The inputs of a concatenation are written in place, by layers of other groups and by transitions,
+  too. It copies only inputs of the network.
 * Every other layer is a separate launch.
 
 A launch reads its constants and every activation from outside itself, and writes every result that

@@ -87,11 +87,18 @@ def host_tail(layers: Sequence[Layer], batch: int = 1) -> frozenset[int]:
     return frozenset(tail)
 
 
+def lacks_formats(unit: Unit, formats: Sequence[str]) -> str | None:
+    """Return a text about the number formats of a unit that has none of ``formats``, else None."""
+    known = [peak.precision for peak in unit.peaks]
+    if set(known) & set(formats):
+        return None
+    return f"{unit.name} computes in {' and '.join(known)}, not in {' and '.join(formats)}"
+
+
 def why_not(layer: Layer, unit: Unit, precision: str, *, in_host_tail: bool = False) -> str | None:
     """Return why ``unit`` cannot run ``layer`` in ``precision``, or None if it can."""
-    formats = [peak.precision for peak in unit.peaks]
-    if precision not in formats:
-        return f"{unit.name} computes in {' and '.join(formats)}, not in {precision}"
+    if (reason := lacks_formats(unit, [precision])) is not None:
+        return reason
     if in_host_tail:
         return None
     kind = layer.kind.value

@@ -20,9 +20,9 @@ SHARES = 250
 Xavier are off by 0.28 (GPU) and 0.19 (DLA)."""
 ONE_CLOCK = 70
 """Error of the exponents of a network's time over clocks, if no run at several tells them: 0.06 in
-the median of ten (``python -m benchmarks.measuring --exponents``), 0.02 of four by other runtimes
-than TensorFlow. At other clocks, times from one run are off by 0.3 to 6.5 % in the median, 1 to 15
-at worst."""
+the median of ten (``python -m benchmarks.measuring --exponents``), 0.02 without the six of one
+network that TensorFlow ran. At other clocks, times from one run are off by 0.3 to 6.5 % in the
+median, 1 to 15 at worst."""
 SEVERAL_CLOCKS = 20
 """The same from runs at several clocks, where times are off by 0.4 to 4.5 % in the median."""
 REPEATED = 20

@@ -165,19 +165,14 @@ def _judged(front: Front, found: Confidence, goal: str) -> Iterable[str]:
 
 
 def describe_limits(found: Confidence) -> list[str]:
-    """Return in how many of the draws each limit is kept that not all choices always keep."""
+    """Return, for each limit that some draws break, in how many of the draws it is kept."""
     lines = []
     for name in found.choices[0].limits:
-        rarest = min(found.choices, key=lambda entry: entry.limits[name])
-        if rarest.limits[name] < 1:
-            least, most = (
-                _share(share)
-                for share in (
-                    rarest.limits[name],
-                    max(entry.limits[name] for entry in found.choices),
-                )
-            )
-            text = f"Limit on {name}: kept in {least} of the draws by member {rarest.member}"
+        shares = {entry.member: entry.limits[name] for entry in found.choices}
+        rarest = min(shares, key=shares.__getitem__)
+        least, most = _share(shares[rarest]), _share(max(shares.values()))
+        if shares[rarest] < 1:
+            text = f"Limit on {name}: kept in {least} of the draws by member {rarest}"
             lines.append(text + ("." if least == most else f", in up to {most} by others."))
     return lines
 

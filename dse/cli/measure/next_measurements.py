@@ -59,7 +59,7 @@ def next(
         # The plan is worth reading without its folder.
         refused = error
     front = dse.load(folder)
-    with busy("planning: each next experiment is the one that promises most a minute"):
+    with busy("planning measurements"):
         plan = dse.plan_measurements(
             front, goal=goal, minutes=minutes, platform=platform, draws=draws, seed=seed
         )

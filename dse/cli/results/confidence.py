@@ -48,7 +48,7 @@ def confidence(
     is in the mean, and what cannot be told apart.
     """
     front = dse.load(folder)
-    with busy("simulating all members with costs as far off as they may be"):
+    with busy("simulating members with costs drawn from their errors"):
         found = front.confidence(
             goal,
             draws=draws,

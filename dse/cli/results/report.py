@@ -31,7 +31,7 @@ def report(
     result = open_result(folder)
     path = file_in(folder, REPORT_FILE, ResultError) if output is None else output
     check_output_file(path, overwrite=force or output is None, suffixes=(".html",))
-    with busy("simulating members with costs as far off as they may be"):
+    with busy("simulating members with costs drawn from their errors"):
         page, notes = result.page(platform)
     replace_file(path, page)
     for note in notes:

@@ -49,7 +49,7 @@ def test_units_without_the_number_format_and_misspelt_operations_are_named():
     units = tuple(changed if unit is dla else unit for unit in XAVIER.units)
     options = Options(precision=("fp32",))
     built = build_problem(workload_of(["alexnet"]), replace(XAVIER, units=units), options)
-    assert "dla0 runs nothing: it computes in fp16 and int8, not in fp32" in built.warnings
+    assert "dla0 computes in fp16 and int8, not in fp32: it runs nothing" in built.warnings
     misspelt = [text for text in built.warnings if "operation" in text]
     assert misspelt == ["dla0: no operation is called 'Sofmax'; did you mean Softmax?"]
     fp16 = build_problem(workload_of(["alexnet"]), XAVIER, Options())
