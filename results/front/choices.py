@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
+from itertools import accumulate
 from operator import or_
 
 import numpy as np
@@ -78,11 +79,17 @@ def choose(front: Front, resolution: float | None = None) -> Choices:
         if not 0 <= resolution < 1:
             raise ResultError(f"resolution: must be from 0 to below 1, got {resolution:g}")
         return _choices(front, round(resolution * PPM))
-    for share in RESOLUTIONS[RESOLUTIONS.index(DEFAULT_RESOLUTION) :]:
-        found = _choices(front, round(share * PPM))
-        if len(found.entries) <= max(MOST, len(mark_members(front))):
-            break
-    return found
+    named = list(mark_members(front))
+    most = max(MOST, len(named))
+    *finer, coarsest = RESOLUTIONS[RESOLUTIONS.index(DEFAULT_RESOLUTION) :]
+    for ppm in (round(share * PPM) for share in finer):
+        # Of a front of thousands few resolutions are worth a cover.
+        reach = _Reach(front.ranked_array, ppm)
+        if _independent(reach, reach.left_by(named), most - len(named)) <= most - len(named):
+            found = _choices(front, ppm)
+            if len(found.entries) <= most:
+                return found
+    return _choices(front, round(coarsest * PPM))
 
 
 @lru_cache(maxsize=32)
@@ -95,9 +102,8 @@ def _choices(front: Front, ppm: int) -> Choices:
     reach = _Reach(values, ppm)
     named = list(mark_members(front))
     order = sorted(everyone, key=lambda i: (*preference(front.problem, front.members[i]), i))
-    left = ((1 << len(everyone)) - 1) & ~reach.union(named)
-    chosen = _simplest(reach, named, _cover(reach, left), order)
-    owner = _owners(values, chosen)
+    chosen = _simplest(reach, named, _cover(reach, reach.left_by(named)), order)
+    owner = _owners(reach, values, chosen)
     return Choices(
         ppm / PPM,
         tuple(
@@ -138,26 +144,39 @@ class _Reach:
     def __init__(self, values: IntArray, ppm: int) -> None:
         # In Python's integers: a value times 10^6 may be beyond int64.
         limits = [[most_within(value, ppm) for value in row] for row in values.tolist()]
-        self._values = values
-        self._limits = np.array(limits, dtype=np.int64).reshape(values.shape)
-        self.reached = [_bits((value <= self._limits).all(axis=1)) for value in values]
-        """For each member, the set that it reaches."""
+        # [objectives, members]: the sets are made of whole rows.
+        self._values = np.ascontiguousarray(values.T)
+        self._limits = np.array(limits, dtype=np.int64).reshape(values.shape).T.copy()
+        self._reached: dict[int, int] = {}
         self._reaching: dict[int, list[int]] = {}
+
+    def reached(self, member: int) -> int:
+        """Return the set that a member reaches."""
+        if member not in self._reached:
+            bits = np.packbits(self.reaches(member), bitorder="little").tobytes()
+            self._reached[member] = int.from_bytes(bits, "little")
+        return self._reached[member]
+
+    def reaches(self, member: int) -> BoolArray:
+        """Return for each member whether a member reaches it."""
+        reached: BoolArray = np.all(self._values[:, member, None] <= self._limits, axis=0)
+        return reached
 
     def reaching(self, member: int) -> list[int]:
         """Return the members that reach a member."""
         if member not in self._reaching:
-            reaching = (self._values <= self._limits[member]).all(axis=1)
+            reaching = (self._values <= self._limits[:, member, None]).all(axis=0)
             self._reaching[member] = np.flatnonzero(reaching).tolist()
         return self._reaching[member]
 
     def union(self, members: Iterable[int]) -> int:
         """Return those that one of some members reaches."""
-        return reduce(or_, (self.reached[member] for member in members), 0)
+        return reduce(or_, (self.reached(member) for member in members), 0)
 
-
-def _bits(are: BoolArray) -> int:
-    return int.from_bytes(np.packbits(are, bitorder="little").tobytes(), "little")
+    def left_by(self, members: Iterable[int]) -> int:
+        """Return those that none of some members reaches."""
+        everyone = (1 << len(self._values[0])) - 1
+        return everyone & ~self.union(members)
 
 
 def _first(bits: int) -> int:
@@ -174,10 +193,10 @@ def _cover(reach: _Reach, left: int) -> list[int]:
     chosen, open_ = list[int](), left
     while open_:
         best = max(
-            reach.reaching(_first(open_)), key=lambda i: (reach.reached[i] & open_).bit_count()
+            reach.reaching(_first(open_)), key=lambda i: (reach.reached(i) & open_).bit_count()
         )
         chosen.append(best)
-        open_ &= ~reach.reached[best]
+        open_ &= ~reach.reached(best)
     if left.bit_count() > _MAX_EXACT:
         return chosen
     budget = [_MAX_NODES]
@@ -191,23 +210,23 @@ def _fewer(reach: _Reach, left: int, most: int, budget: list[int]) -> list[int] 
     if not left:
         return [] if most > 0 else None
     budget[0] -= 1
-    if _independent(reach, left) >= most or budget[0] < 0:
+    if _independent(reach, left, most) >= most or budget[0] < 0:
         return None
     found = None
     candidates = reach.reaching(_first(left))
-    for member in sorted(candidates, key=lambda i: -(reach.reached[i] & left).bit_count()):
-        rest = _fewer(reach, left & ~reach.reached[member], most - 1, budget)
+    for member in sorted(candidates, key=lambda i: -(reach.reached(i) & left).bit_count()):
+        rest = _fewer(reach, left & ~reach.reached(member), most - 1, budget)
         if rest is not None:
             found = [member, *rest]
             most = len(found)
     return found
 
 
-def _independent(reach: _Reach, left: int) -> int:
+def _independent(reach: _Reach, left: int, enough: int) -> int:
     """Return a number of members that no cover has fewer than: as many of those in ``left`` of
-    which no two are reached by one."""
+    which no two are reached by one. It ends with the first number above ``enough``."""
     count = 0
-    while left:
+    while left and count <= enough:
         count += 1
         left &= ~reach.union(reach.reaching(_first(left)))
     return count
@@ -216,29 +235,33 @@ def _independent(reach: _Reach, left: int) -> int:
 def _simplest(
     reach: _Reach, named: Sequence[int], others: list[int], order: list[int]
 ) -> list[int]:
-    """Return named and other choices, rising. Each of the others is replaced by the first in
-    ``order`` that reaches all that it alone reaches, or left out if that is nothing."""
-    for place in range(len(others) - 1, -1, -1):
-        rest = others[:place] + others[place + 1 :]
-        alone = reach.reached[others[place]] & ~reach.union((*named, *rest))
-        others = rest
+    """Return named and other choices, rising. Each of the others, from the last to the first, is
+    replaced by the first in ``order`` that reaches all that it alone reaches, or left out if that
+    is nothing."""
+    place = {member: rank for rank, member in enumerate(order)}
+    before = list(accumulate(map(reach.reached, others), or_, initial=reach.union(named)))
+    kept, after = list[int](), 0
+    for member, earlier in zip(reversed(others), reversed(before[:-1]), strict=True):
+        alone = reach.reached(member) & ~(earlier | after)
         if alone:
-            able = set(reach.reaching(_first(alone)))
-            best = next(i for i in order if i in able and not alone & ~reach.reached[i])
-            others = [*rest[:place], best, *rest[place:]]
-    return sorted({*named, *others})
+            able = sorted(reach.reaching(_first(alone)), key=place.__getitem__)
+            best = next(i for i in able if not alone & ~reach.reached(i))
+            kept.append(best)
+            after |= reach.reached(best)
+    return sorted({*named, *kept})
 
 
-def _owners(values: IntArray, chosen: Sequence[int]) -> IntArray:
+def _owners(reach: _Reach, values: IntArray, chosen: Sequence[int]) -> IntArray:
     """Return, for each member, the place of the choice that reaches it within least, the first of
     equals."""
     owner = np.zeros(len(values), dtype=np.int64)
     least = np.full(len(values), np.inf)
     for place, member in enumerate(chosen):
-        needed = epsilon_of(values[member], values)
-        needed[member] = -1.0
-        nearer = needed < least
-        owner[nearer], least[nearer] = place, needed[nearer]
+        reached = np.flatnonzero(reach.reaches(member))
+        needed = epsilon_of(values[member], values[reached])
+        nearer = needed < least[reached]
+        owner[reached[nearer]], least[reached[nearer]] = place, needed[nearer]
+        owner[member], least[member] = place, -1.0
     return owner
 
 

@@ -9,7 +9,13 @@ import numpy as np
 import pytest
 
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.choices import DEFAULT_RESOLUTION, MOST, choose, from_governor
+from paretosoc.results.front.choices import (
+    DEFAULT_RESOLUTION,
+    MOST,
+    RESOLUTIONS,
+    choose,
+    from_governor,
+)
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import epsilon_ppm
 from paretosoc.results.front.front import Front
@@ -78,6 +84,16 @@ def test_all_members_at_no_resolution_and_few_by_default(front):
     few = with_values(front, np.array([[1000, 2000], [1500, 1500], [2000, 1000]]))
     assert choose(few).resolution == DEFAULT_RESOLUTION
     assert len(choose(few).entries) == 3
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_default_is_the_finest_resolution_with_few_choices(front, seed):
+    """Resolutions that cannot have few are not tried: the answer is as if they were."""
+    some = random_front(front, seed, 30 * 3**seed)
+    most = max(MOST, len(mark_members(some)))
+    coarser = (share for share in RESOLUTIONS if share >= DEFAULT_RESOLUTION)
+    few = next(share for share in coarser if len(choose(some, share).entries) <= most)
+    assert choose(some) == choose(some, few)
 
 
 def test_the_first_of_the_worst_values_does_not_overflow(front):
