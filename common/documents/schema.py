@@ -5,14 +5,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from decimal import Decimal
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from itertools import chain, islice
-from types import NoneType
 from typing import TYPE_CHECKING, Any
 
+from paretosoc.common.documents.predicates import Predicates, to_the_end
 from paretosoc.common.documents.strict_json import json_path, parse_json
 from paretosoc.common.text import did_you_mean
 
@@ -42,8 +42,6 @@ def violation(
     document: Any,
     name: SchemaName,
     shared: tuple[SchemaName, ...] = (),
-    *,
-    by_representatives: bool = False,
 ) -> tuple[str, str] | None:
     """Return the JSON path of a fault and its message, with the requirement and the value. Return
     None for a valid document. 1.0 is no integer.
@@ -52,18 +50,16 @@ def violation(
         document: as the strict reader returns it.
         name: the schema.
         shared: schemas that it refers to.
-        by_representatives: long lists by a few of their values (:func:`_representatives`), for
-            schemas that allow it.
 
     Raises:
         RecursionError: if the document is nested too deeply.
     """
+    schemas = _Schemas.read(name, *shared)
+    if schemas.follow([document]):
+        return None
     from jsonschema.exceptions import best_match
 
-    errors = list(
-        islice(_validator(name, shared, by_representatives).iter_errors(document), MAX_ERRORS)
-    )
-    error = best_match(errors)
+    error = best_match(list(islice(schemas.validator.iter_errors(document), MAX_ERRORS)))
     if error is None:
         return None
     error = _in_the_form_meant(error)
@@ -71,44 +67,52 @@ def violation(
     return path, f"{_requirement(error)}, got {shown(error.instance)}"
 
 
-@cache
-def _validator(
-    name: SchemaName, shared: tuple[SchemaName, ...], by_representatives: bool
-) -> Draft202012Validator:
-    from jsonschema import Draft202012Validator, validators
-    from referencing import Registry, Resource
+class _Schemas:
+    """A schema and those that it refers to, as a predicate and as the validator that names
+    faults."""
 
-    registry: Registry[Any] = Registry().with_resources(
-        (schema["$id"], Resource.from_contents(schema)) for schema in map(read_schema, shared)
-    )
-    items_one_by_one = Draft202012Validator.VALIDATORS["items"]
+    def __init__(self, *names: SchemaName) -> None:
+        self._schemas = list(map(read_schema, names))
+        self._predicates = Predicates(*self._schemas)
+        self.follow = self._predicates.of(self._schemas[0], self._schemas[0]["$id"])
 
-    def items(validator: Any, subschema: Any, values: Any, parent: Any) -> Iterator[Any]:
-        if isinstance(values, list) and len(values) > 2:
-            some = _representatives(values)
-            one = validator.evolve(schema=subschema)
-            if all(one.is_valid(value) for value in some):
-                return
-        yield from items_one_by_one(validator, subschema, values, parent)
+    @staticmethod
+    @cache
+    def read(*names: SchemaName) -> _Schemas:
+        """Return the first of these schemas, which may refer to all."""
+        return _Schemas(*names)
 
-    checker = Draft202012Validator.TYPE_CHECKER.redefine(
-        "integer", lambda _checker, value: type(value) is int
-    )
-    extend: Any = validators.extend  # Untyped.
-    keywords = {"pattern": _pattern} | ({"items": items} if by_representatives else {})
-    strict = extend(Draft202012Validator, keywords, type_checker=checker)
-    result: Draft202012Validator = strict(read_schema(name), registry=registry)
-    return result
+    @cached_property
+    def validator(self) -> Draft202012Validator:
+        """Return the validator."""
+        from jsonschema import Draft202012Validator, validators
+        from referencing import Registry, Resource
+
+        registry: Registry[Any] = Registry().with_resources(
+            (schema["$id"], Resource.from_contents(schema)) for schema in self._schemas
+        )
+        checker = Draft202012Validator.TYPE_CHECKER.redefine(
+            "integer", lambda _checker, value: type(value) is int
+        )
+        extend: Any = validators.extend  # Untyped.
+        keywords = {"pattern": _pattern, "items": self._items}
+        strict = extend(Draft202012Validator, keywords, type_checker=checker)
+        result: Draft202012Validator = strict(self._schemas[0], registry=registry)
+        return result
+
+    def _items(self, validator: Any, schema: Any, value: Any, _: Any) -> Iterator[ValidationError]:
+        """Find the faults of the items that have any: few of the numbers of a long table."""
+        if isinstance(value, list):
+            follow = self._predicates.known(schema)
+            for index, item in enumerate(value):
+                if not follow([item]):
+                    yield from validator.descend(item, schema, path=index)
 
 
 def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
-    """Check a pattern. To JSON Schema ``$`` is the end of the text. To Python it is also the place
-    before a last line break, which would get into names."""
     from jsonschema.exceptions import ValidationError
 
-    if pattern.endswith("$"):
-        pattern = pattern[:-1] + r"\Z"
-    if validator.is_type(value, "string") and not re.search(pattern, value):
+    if validator.is_type(value, "string") and not re.search(to_the_end(pattern), value):
         yield ValidationError(f"{value!r} does not match {pattern!r}")
 
 
@@ -198,54 +202,3 @@ def _forms(error: ValidationError) -> str:
     if len(keys) == len(schemas):
         return f"must have keys of one form: {'; or '.join(keys)}"
     return "must have one of the forms that the schema allows"
-
-
-def _representatives(values: Sequence[Any]) -> list[Any]:
-    """Return a few values that are valid only if all ``values``, at least one, are.
-
-    In lists such schemas limit numbers by bounds only, lists by their length (items may repeat),
-    and no property by another. So the smallest and the largest stand for many numbers. The longest
-    and the shortest list, filled with representatives of all entries, stand for many lists. A few
-    objects that hold each representative of a property once stand for many objects with the same
-    keys. A table of a million numbers takes a tenth of a second then, not half a minute.
-    """
-    kinds = set(map(type, values))
-    if len(kinds) > 1:
-        groups = ([value for value in values if type(value) is kind] for kind in kinds)
-        return [value for group in groups for value in _representatives(group)]
-    if kinds == {list}:
-        lengths = list(map(len, values))
-        entries = list(chain.from_iterable(values))
-        some = _representatives(entries) if entries else []
-        return [part for length in {min(lengths), max(lengths)} for part in _filled(some, length)]
-    if kinds == {dict}:
-        by_keys: dict[tuple[str, ...], list[Any]] = {}
-        for value, keys in zip(values, map(tuple, values), strict=True):
-            by_keys.setdefault(keys, []).append(value)
-        return [
-            row for keys, rows in by_keys.items() for row in _representative_objects(keys, rows)
-        ]
-    return list(dict.fromkeys(values)) if kinds <= {str, bool, NoneType} else _ends(values)
-
-
-def _ends(numbers: Sequence[Any]) -> list[Any]:
-    return [min(numbers), max(numbers)]
-
-
-def _filled(values: list[Any], length: int) -> list[list[Any]]:
-    """Lists of this length that hold all of the values, the first as often as needed."""
-    if not length:
-        return [[]]
-    parts = [values[begin : begin + length] for begin in range(0, len(values), length)]
-    return [part + values[:1] * (length - len(part)) for part in parts]
-
-
-def _representative_objects(keys: Sequence[str], objects: Sequence[Any]) -> list[Any]:
-    # The keys are the same ones in the same order, so a column is every so many values.
-    values = list(chain.from_iterable(map(dict.values, objects)))
-    columns = {key: _representatives(values[k :: len(keys)]) for k, key in enumerate(keys)}
-    count = max(map(len, columns.values()), default=1)
-    return [
-        {key: column[min(i, len(column) - 1)] for key, column in columns.items()}
-        for i in range(count)
-    ]

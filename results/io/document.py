@@ -98,7 +98,7 @@ def check_against_schema(document: Json, name: str) -> None:
     Raises:
         ResultError: naming the JSON path of a value that does not follow it.
     """
-    found = violation(document, (_PACKAGE, name), by_representatives=True)
+    found = violation(document, (_PACKAGE, name))
     if found is not None:
         path, text = found
         raise ResultError(f"{path}: {text}")
