@@ -181,6 +181,8 @@ def _requirement(error: ValidationError) -> str:
         return _forms(error)
     if error.validator in phrases:
         plain = wanted if isinstance(wanted, str) else json.dumps(wanted)
+        if error.validator == "type" and isinstance(wanted, list):
+            plain = " or ".join(wanted)
         hint = ""
         if error.validator == "enum" and isinstance(came, str):
             hint = did_you_mean(came, [name for name in wanted if isinstance(name, str)], "")

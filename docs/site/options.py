@@ -44,12 +44,12 @@ def workload_schema(published: Schema) -> Schema:
     """Return the schema of workload files, with the ranges that the table has."""
     network = published["$defs"]["network"]
     keys = network["properties"]
-    for name in (*NETWORK_LIMITS, "batch", "max_transitions"):
+    for name in (*NETWORK_LIMITS, "min_accuracy_percent", "batch", "max_transitions"):
         kind: Any = FIELDS[name].kind
         each = kind.each if isinstance(kind, PerName) else kind
         keys = keys | {name: _ranged(keys[name], each.schema())}
     properties = published["properties"]
-    for name in ("frames_in_flight", "frames_per_second", "free_running", "runtime"):
+    for name in ("frames_in_flight", "frames_per_second", "power_cap_w", "free_running", "runtime"):
         properties = properties | {name: _ranged(properties[name], FIELDS[name].kind.schema())}
     network = network | {"properties": keys}
     return published | {
@@ -70,7 +70,8 @@ def _key(name: str) -> Schema:
     if name != "objectives" and "enum" in schema:
         schema = {"enum": [*schema["enum"], None]}
     elif name != "objectives" and "type" in schema:
-        schema = schema | {"type": [schema["type"], "null"]}
+        types = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
+        schema = schema | {"type": list(dict.fromkeys([*types, "null"]))}
     return schema | {"description": field.key_help}
 
 

@@ -22,6 +22,16 @@ Number = int | float | Fraction | Decimal
 
 MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), Fraction(10**9)
 """Range of quantities, in the unit of the option."""
+SUFFIXES: dict[str, dict[str, int | Fraction]] = {
+    "MS": {"us": Fraction(1, 1000), "ms": 1, "s": 1000},
+    "W": {"mW": Fraction(1, 1000), "W": 1},
+    "MJ": {"mJ": 1, "J": 1000},
+    "MB": {"MB": 1, "GB": 1000, "MiB": Fraction(2**20, 10**6), "GiB": Fraction(2**30, 10**6)},
+    "HZ": {"Hz": 1},
+    "MHZ": {"MHz": 1, "GHz": 1000},
+    "PERCENT": {"%": 1},
+}
+"""Units that may stand behind a number in a text, with their sizes in the option's own unit."""
 
 
 class Kind:
@@ -197,19 +207,21 @@ class Quantity(Kind):
         return self.metavar
 
     def read(self, value: Any, name: str) -> Fraction:
-        return self._in_range(exact(value), value, name)
+        number = exact(value)
+        if number is None or not self.least <= number <= self.most:
+            raise wrong_argument(name, f"a number {self.words}", value)
+        return number
 
     def parse(self, given: str, name: str) -> Fraction:
-        return self._in_range(parse_number(given), given, name)
-
-    def _in_range(self, number: Fraction | None, given: object, name: str) -> Fraction:
-        if number is None or not self.least <= number <= self.most:
-            raise wrong_argument(name, f"a number {self.words}", given)
+        number = self.of_text(given)
+        if number is None:
+            raise wrong_argument(name, f"a number {self.bounds.partition(' ')[2]}", given)
         return number
 
     def of_text(self, text: str) -> Fraction | None:
-        """Return the number that is written, or None if it is none of these."""
-        value = parse_number(text)
+        """Return the number that is written, alone or with a unit behind it, in the option's unit.
+        Return None if it is none of these."""
+        value = parse_with_unit(text, self.metavar)
         return value if value is not None and self.least <= value <= self.most else None
 
     @property
@@ -219,12 +231,16 @@ class Quantity(Kind):
 
     @property
     def bounds(self) -> str:
-        """Return the form of a number and its range, for messages."""
-        return f"{self.metavar} {self.words}"
+        """Return the form of a number, its range and its units, for messages."""
+        sizes = SUFFIXES.get(self.metavar, {})
+        own = next((f" in {unit}" for unit, size in sizes.items() if size == 1), "")
+        others = f" (or with a unit: {', '.join(sizes)})" if len(sizes) > 1 else ""
+        return f"{self.metavar} {self.words}{own}{others}"
 
     def schema(self) -> dict[str, Any]:
         least = "exclusiveMinimum" if self.least == MIN_NUMBER else "minimum"
-        return {"type": "number", least: int(self.least), "maximum": int(self.most)}
+        number = {"type": ["number", "string"], least: int(self.least), "maximum": int(self.most)}
+        return super().schema() | number
 
 
 class Tolerance(Kind):
@@ -309,6 +325,26 @@ def parse_number(text: str) -> Fraction | None:
     if not number.is_finite() or (number and not -100 <= number.adjusted() < 12):
         return None
     return Fraction(number) if number else Fraction(0)
+
+
+def parse_with_unit(text: str, metavar: str) -> Fraction | None:
+    """Return a number (:func:`parse_number`) with or without one of the units of a key of
+    ``SUFFIXES``, in the option's own unit. Return None for any other text."""
+    found = re.fullmatch("([^A-Za-z%]*(?:[eE][-+]?[0-9]+)?) ?([A-Za-z%]+)", text)
+    if not found:
+        return parse_number(text)
+    number, size = parse_number(found[1]), SUFFIXES.get(metavar, {}).get(found[2])
+    return None if number is None or size is None else number * size
+
+
+def without_unit(text: str, metavar: str) -> str:
+    """Return a text with a number and a unit as one in the option's own unit: ``0.033`` for
+    ``33us`` of a time in ms. Return any other text, or one without an exact decimal, as it is."""
+    number = None if parse_number(text) is not None else parse_with_unit(text, metavar)
+    if number is None:
+        return text
+    decimal = Decimal(number.numerator) / number.denominator
+    return f"{decimal:f}" if Fraction(decimal) == number else text
 
 
 def clock_text(clock: str | Fraction) -> str:

@@ -15,10 +15,13 @@ from paretosoc.dse.inputs.kinds import (
     Whole,
     clock_text,
     exact,
-    parse_number,
+    parse_with_unit,
     wrong_argument,
 )
 from paretosoc.results.problem.own_objective import OwnObjective, remember
+
+Pinned = tuple[str, int, int | None, str]
+"""Network, first group, last group or None for the network's last, and their unit."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,8 @@ class PerName(Kind):
         return dict(value)
 
     def schema(self) -> dict[str, Any]:
-        return {"oneOf": [{"type": "null"}, self.each.schema(), super().schema()]}
+        number = "integer" if isinstance(self.each, Whole) else "number"
+        return super().schema() | self.each.schema() | {"type": [number, "string", "null"]}
 
 
 @dataclass(frozen=True)
@@ -154,6 +158,15 @@ class PerUnit(Kind):
         )
 
 
+FIXES = "DOMAIN=MHZ, DOMAIN=max, DOMAIN=min, NETWORK=UNIT or NETWORK:FIRST-LAST=UNIT"
+
+
+def is_pin(text: str) -> bool:
+    """Return whether a text of ``--fix`` states the unit of groups, not the clock of a domain."""
+    owner, _, value = text.partition("=")
+    return ":" in owner or (value[:1].isalpha() and value not in ("max", "min"))
+
+
 class Clocks(Kind):
     """A clock of each domain: MHz, ``max`` or ``min``."""
 
@@ -175,9 +188,9 @@ class Clocks(Kind):
         clocks: dict[str, str | Fraction] = {}
         for text in given:
             domain, equals, value = text.partition("=")
-            number = parse_number(value)
+            number = parse_with_unit(value, "MHZ")
             if not equals or not domain or (number is None and value not in ("max", "min")):
-                raise wrong_argument(name, "DOMAIN=MHZ, DOMAIN=max or DOMAIN=min", text)
+                raise wrong_argument(name, f"{FIXES} (or with a unit: MHz, GHz)", text)
             clock = value if number is None else number
             if clocks.setdefault(domain, clock) != clock:
                 raise WorkloadError(
@@ -212,31 +225,37 @@ class ByNetwork(Kind):
 
 
 class Pins(Kind):
-    """Units of ranges of groups: network, first group, last group, unit."""
+    """Units of networks or of ranges of their groups: network, first group, last group, unit. None
+    for the last group: all groups from the first on."""
 
-    form = "NET:FIRST-LAST=UNIT"
+    json_type = dict[str, str] | None
+    form = "NET[:FIRST-LAST]=UNIT"
 
-    def read(self, value: Any, name: str) -> tuple[tuple[str, int, int, str], ...]:
-        pins = []
-        for network, ranges in value.items() if isinstance(value, Mapping) else [(None, None)]:
-            for groups, unit in ranges.items() if isinstance(ranges, Mapping) else [(None, None)]:
+    def read(self, value: Any, name: str) -> tuple[Pinned, ...]:
+        pins: list[Pinned] = []
+        for network, given in value.items() if isinstance(value, Mapping) else [(None, None)]:
+            ranges = given if isinstance(given, Mapping) else {(0, None): given}
+            for groups, unit in ranges.items():
                 match network, groups, unit:
-                    case str(), (int(first), int(last)), str():
+                    case str(), (int(first), int() | None as last), str():
                         pins.append((network, first, last, unit))
                     case _:
-                        words = "network -> {(first group, last group): unit}"
+                        words = "network -> unit, or -> {(first group, last group): unit}"
                         raise wrong_argument(name, words, value)
         return tuple(pins)
 
-    def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, int, int, str], ...]:
-        pins = []
+    def parse(self, given: Sequence[str], name: str) -> tuple[Pinned, ...]:
+        pins: list[Pinned] = []
         for text in given:
-            found = re.fullmatch("(.+):([0-9]{1,9})(?:-([0-9]{1,9}))?=([^=]+)", text, re.DOTALL)
+            found = re.fullmatch(
+                "([^:=]+|.+(?=:[0-9]))(?::([0-9]{1,9})(?:-([0-9]{1,9}))?)?=([^=]+)", text, re.DOTALL
+            )
             if not found:
-                words = "NETWORK:FIRST-LAST=UNIT with group numbers from 0"
+                words = f"{FIXES} with group numbers from 0"
                 raise wrong_argument(name, words, text)
-            first, last = int(found[2]), int(found[3] or found[2])
-            if last < first:
+            first = int(found[2] or 0)
+            last = int(found[3] or found[2]) if found[2] else None
+            if last is not None and last < first:
                 raise WorkloadError(f"{name} {text!r}: the last group lies before the first")
             pins.append((found[1], first, last, found[4]))
         return tuple(pins)

@@ -8,8 +8,10 @@ from fractions import Fraction
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import clock_text, parse_number
+from paretosoc.dse.inputs.kinds import clock_text, parse_with_unit
+from paretosoc.dse.inputs.kinds_by_name import Pinned
 from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
@@ -41,9 +43,10 @@ def problem_domains(
     known = {domain.name for domain in platform.domains}
     for name, _ in fixed:
         if name not in known:
+            hint = did_you_mean(name, known, "", most=1)
             raise WorkloadError(
                 f"{as_written('fixed')}: {platform.name} has no domain {name!r} "
-                f"(it has {', '.join(sorted(known))})"
+                f"(it has {', '.join(sorted(known))})" + (hint and f"; {hint}")
             )
     choices = dict(fixed)
     accelerated = any(unit.kind != "cpu" for unit in units)
@@ -103,7 +106,7 @@ def ladder_point(
     """
     if value in ("max", "min"):
         return len(ladder_khz) - 1 if value == "max" else slowest
-    megahertz = parse_number(value) if isinstance(value, str) else value
+    megahertz = parse_with_unit(value, "MHZ") if isinstance(value, str) else value
     if megahertz is None:
         raise WorkloadError(f"{label}: max, min or a frequency in MHz is required")
     khz = megahertz * 1000
@@ -139,15 +142,16 @@ def clocks_at(problem: Problem, choices: Sequence[tuple[str, str | Fraction]]) -
 
 def allowed_units(
     workload: Workload,
-    pins: Sequence[tuple[str, int, int, str]],
+    pins: Sequence[Pinned],
     networks: Sequence[GroupedNetwork],
     units: Sequence[ProblemUnit],
     costs: Sequence[NetworkCosts],
+    platform: Platform,
 ) -> BoolArray:
     """Return [groups, units]: whether each group may run on each unit.
 
     Args:
-        pins: (network, first group, last group, unit), beside those of the workload.
+        pins: beside those of the workload.
         costs: costs of each network, whose notes are the reasons in messages.
 
     Raises:
@@ -172,20 +176,25 @@ def allowed_units(
         for pin in network.pins
     ]
     for name, begin, last, unit in (*wanted, *pins):
-        label = f"pin {name}:{begin}-{last}={unit}"
+        label = f"pin {name}{'' if last is None else f':{begin}-{last}'}={unit}"
         if name not in by_name:
-            raise WorkloadError(f"{label}: there is no network {name!r} in the workload")
+            hint = did_you_mean(name, by_name)
+            if any(domain.name == name for domain in platform.domains):
+                hint = f"the domain {name!r} takes max, min or a frequency in MHz"
+            raise WorkloadError(f"{label}: there is no network {name!r} in the workload ({hint})")
         n = by_name[name]
         size = len(networks[n].groups)
-        if last >= size:
+        if max(begin, last or 0) >= size:
             raise WorkloadError(f"{label}: {name} has groups 0 to {size - 1}")
         if unit not in names:
+            hint = did_you_mean(unit, names, "", most=1)
             raise WorkloadError(
                 f"{label}: there is no unit {unit!r} in the search ({', '.join(names)})"
+                + (hint and f"; {hint}")
             )
         # A unit, in any number format, or one of its formats.
         wanted_here = np.array([unit in (entry.name, entry.unit_name) for entry in units])
-        for index in range(first[n] + begin, first[n] + last + 1):
+        for index in range(first[n] + begin, first[n] + (size if last is None else last + 1)):
             if not allowed[index, wanted_here].any():
                 notes = [
                     table.note[index - first[n]]

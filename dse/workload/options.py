@@ -34,8 +34,10 @@ from paretosoc.dse.inputs.kinds_by_name import (
     Objectives,
     PerName,
     PerUnit,
+    Pinned,
     Pins,
     Sizes,
+    is_pin,
 )
 from paretosoc.dse.workload.fields import Field, Fits, limit, parse_limit
 from paretosoc.dse.workload.workload import WorkloadNetwork
@@ -126,7 +128,7 @@ class ProblemOptions(TypedDict, total=False):
     min_accuracy_percent: Annotated[
         Amount,
         Field(
-            PerName(Quantity("PERCENT", Fraction(1), Fraction(100))),
+            PerName(Quantity("PERCENT", Fraction(0), Fraction(100))),
             "Minimum accuracy of a variant in percent",
             "--limit min-accuracy",
         ),
@@ -211,8 +213,13 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     pins: Annotated[
-        Mapping[str, Mapping[tuple[int, int], str]] | None,
-        Field(Pins(), "Pin groups (from 0) to a unit: NET:FIRST-LAST=UNIT", "--fix"),
+        Mapping[str, str | Mapping[tuple[int, int], str]] | None,
+        Field(
+            Pins(),
+            "Pin a network to a unit, NET=UNIT, or some of its groups (from 0), "
+            "NET:FIRST-LAST=UNIT",
+            "--fix",
+        ),
     ]
     search_priorities: Annotated[
         bool,
@@ -226,8 +233,8 @@ class ProblemOptions(TypedDict, total=False):
         Mapping[str, str | Number] | None,
         Field(
             Clocks(),
-            "Fix a clock, DOMAIN=MHZ, DOMAIN=max or DOMAIN=min; or the unit of groups (from 0), "
-            "NET:FIRST-LAST=UNIT",
+            "Fix a clock, DOMAIN=MHZ, DOMAIN=max or DOMAIN=min; or the unit of a network, "
+            "NET=UNIT, or of some of its groups (from 0), NET:FIRST-LAST=UNIT",
             *("--fix", "fixed"),
             starts_others=True,
         ),
@@ -398,7 +405,7 @@ class Options:
     """Choices of a run as the program has them: numbers exact, names in tuples. None or nothing
     stands for an option that was not given.
 
-    ``fixed``: domain -> ``max``, ``min`` or MHz. ``pins``: network, first group, last group, unit.
+    ``fixed``: domain -> ``max``, ``min`` or MHz.
     """
 
     variants: tuple[tuple[str, str], ...] = ()
@@ -412,7 +419,7 @@ class Options:
     precision: tuple[str, ...] | None = None
     free_running: bool = False
     frames_in_flight: int | None = None
-    pins: tuple[tuple[str, int, int, str], ...] = ()
+    pins: tuple[Pinned, ...] = ()
     search_priorities: bool = False
     fixed: tuple[tuple[str, str | Fraction], ...] = ()
     max_transitions: int | str | None = None
@@ -486,6 +493,12 @@ def read_options(given: Mapping[str, object]) -> Options:
     return Options(**{name: value for name, value in values.items() if name not in FILES})
 
 
+def by_owner(fixes: Sequence[str]) -> dict[str, list[str]]:
+    """Return the texts of ``--fix`` under the options that they set, ``fixed`` and ``pins``."""
+    pins = [text for text in fixes if is_pin(text)]
+    return {"fixed": [text for text in fixes if text not in pins], "pins": pins}
+
+
 def parse_options(given: Mapping[str, Any]) -> Options:
     """Return the options given on the command line.
 
@@ -495,12 +508,9 @@ def parse_options(given: Mapping[str, Any]) -> Options:
     Raises:
         WorkloadError: on the first text that does not have the form required.
     """
-    fixed = given.get("fixed") or ()
-    pins = [text for text in fixed if ":" in text.partition("=")[0]]
-    given = {**given, "fixed": [text for text in fixed if text not in pins], "pins": pins}
     values: dict[str, Any] = {
         name: FIELDS[name].parse(value, FIELDS[name].option)
-        for name, value in given.items()
+        for name, value in {**given, **by_owner(given.get("fixed") or ())}.items()
         if value is not None and name != "limit" and name not in FILES
     }
     for text in given.get("limit") or ():

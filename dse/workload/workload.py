@@ -27,10 +27,11 @@ MAX_COPIES = 64
 
 @dataclass(frozen=True)
 class Pin:
-    """Groups ``first`` to ``last`` (indices within the network, inclusive) must run on ``unit``."""
+    """Groups ``first`` to ``last`` (indices within the network, inclusive) must run on ``unit``.
+    None for ``last``: to the network's last."""
 
     first: int
-    last: int
+    last: int | None
     unit: str
 
 

@@ -79,7 +79,7 @@ def _check_network(network: WorkloadNetwork, names: list[str], *, free_running: 
         )
     check_variants(network, counts_images=free_running or network.rate_hz is not None)
     for pin in network.pins:
-        if not 0 <= pin.first <= pin.last:
+        if pin.first < 0 or (pin.last is not None and pin.last < pin.first):
             raise WorkloadError(
                 f"network {network.name!r}: a pin must lead from a group to the same or a later "
                 f"one, got {pin.first} to {pin.last}"

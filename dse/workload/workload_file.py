@@ -13,6 +13,7 @@ from typing import Any
 from paretosoc.common.files import naming
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
+from paretosoc.dse.inputs.kinds_by_name import PerName
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import (
     SUFFIXES,
@@ -113,7 +114,6 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
                     f"{paths[owner[copy]]} already (give one of them a 'name', or 'copies')"
                 )
             owner[copy] = index
-    rate, cap = document.get("frames_per_second"), document.get("power_cap_w")
     return Workload(
         networks=tuple(
             network
@@ -121,8 +121,7 @@ def _workload(document: dict[str, Any], folder: str) -> Workload:
             for network in _networks(entry, paths[index], copies[names[index]], copies, folder)
         ),
         frames_in_flight=document.get("frames_in_flight", 2),
-        frames_per_second=None if rate is None else Fraction(rate),
-        power_cap_w=None if cap is None else Fraction(cap),
+        **_options(document, ("frames_per_second", "power_cap_w"), ""),
         free_running=document.get("free_running", False),
         runtime=document.get("runtime"),
     )
@@ -141,7 +140,6 @@ def _networks(
 ) -> list[WorkloadNetwork]:
     """Return one network for each copy of an entry."""
     source = _source(entry["network"], folder, f"{path}.network") if "network" in entry else ""
-    least = entry.get("min_accuracy_percent")
     others = [(f"waits_for[{k}]", other) for k, other in enumerate(entry.get("waits_for", ()))]
     others += [(f"reads_mb.{other}", other) for other in entry.get("reads_mb", ())]
     for key, other in others:
@@ -156,7 +154,6 @@ def _networks(
     pins = tuple(
         _pin(pin, f"{path}.pins[{index}]") for index, pin in enumerate(entry.get("pins", ()))
     )
-    numbers = {name: FIELDS[name].kind.each for name in NETWORK_LIMITS}  # type: ignore[attr-defined]
     return [
         WorkloadNetwork(
             name=name,
@@ -168,11 +165,7 @@ def _networks(
             max_transitions=entry.get("max_transitions"),
             priority=entry.get("priority", 0),
             rate_hz=None if "rate_hz" not in entry else Fraction(entry["rate_hz"]),
-            **{
-                name: each.read(entry[name], f"{path}.{name}")
-                for name, each in numbers.items()
-                if name in entry
-            },
+            **_options(entry, (*NETWORK_LIMITS, "min_accuracy_percent"), f"{path}."),
             pins=pins,
             batch=entry.get("batch", 1),
             dimensions=tuple(entry.get("dimensions", {}).items()),
@@ -183,7 +176,6 @@ def _networks(
                 _variant(entry | variant, folder, f"{path}.variants[{index}]")
                 for index, variant in enumerate(entry.get("variants", ()))
             ),
-            min_accuracy_percent=None if least is None else Fraction(least),
             reads_mb=tuple(
                 (each, Fraction(size))
                 for other, size in entry.get("reads_mb", {}).items()
@@ -192,6 +184,17 @@ def _networks(
         )
         for name, before in zip(names, continued, strict=True)
     ]
+
+
+def _options(entry: dict[str, Any], names: Sequence[str], path: str) -> dict[str, Any]:
+    """Return the options of these names that an entry has, numbers with or without units."""
+    found = {}
+    for name in filter(entry.__contains__, names):
+        kind: Any = FIELDS[name].kind
+        each = kind.each if isinstance(kind, PerName) else kind
+        read = each.parse if isinstance(entry[name], str) else each.read
+        found[name] = read(entry[name], f"{path}{name}")
+    return found
 
 
 def _variant(entry: dict[str, Any], folder: str, path: str) -> Variant:
@@ -248,8 +251,8 @@ def _source(text: str, folder: str, path: str) -> str:
 
 
 def _pin(pin: dict[str, Any], path: str) -> Pin:
-    first = pin["first"]
-    last = pin.get("last", first)
-    if last < first:
+    first = pin.get("first", 0)
+    last = pin.get("last", pin.get("first"))
+    if last is not None and last < first:
         raise WorkloadError(f"{path}.last must be at least first ({first}), got {last}")
     return Pin(first, last, pin["unit"])

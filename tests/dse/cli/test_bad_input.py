@@ -154,7 +154,7 @@ ABSURD = [
     ("--fix", "gpu=1e999999999"),
     ("--fix", "squeezenet:2-1=gpu"),
     ("--fix", "squeezenet:-1=gpu"),
-    ("--fix", "squeezenet=gpu"),
+    ("--fix", "squeezenet="),
     ("--fix", "squeezenet:0-99999999999999999999=gpu"),
     ("--dim", "N=0"),
     ("--dim", "N"),

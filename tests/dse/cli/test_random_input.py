@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds_by_name import Sizes
+from paretosoc.dse.inputs.kinds_by_name import Sizes, is_pin
 from paretosoc.dse.problem.build import build_problem, cost_origins
 from paretosoc.dse.space.mapping_file import mapping_from_document, row_of_mapping
 from paretosoc.dse.workload.options import Options, parse_options
@@ -215,7 +215,10 @@ def options_of(many, power, energy, deadlines, rates, fps, unit):
 def assert_as_written(options, many, power, energy, deadlines, rates, fps, unit):
     """Every text is in the options, and every quantity exactly the number that was written."""
     assert options.objectives == tuple(many)
-    written = [text.partition("=")[::2] for text in many]
+    pins = [text for text in many if is_pin(text)]
+    for text, (network, _, _, pinned) in zip(pins, options.pins, strict=True):
+        assert (text.startswith(network), text.endswith(f"={pinned}")) == (True, True)
+    written = [text.partition("=")[::2] for text in many if text not in pins]
     clocks = tuple((d, v if v in ("max", "min") else Fraction(v)) for d, v in written)
     assert options.fixed == tuple(dict(clocks).items())
     assert options.units == tuple(name.strip() for name in unit.split(",") if name.strip())

@@ -86,7 +86,7 @@ BAD = {
     "frames_in_flight: 9\nnetworks: [{network: vgg19}]": ["frames_in_flight", "at most 8"],
     "frames_per_second: 0\nnetworks: [{network: vgg19}]": ["frames_per_second", "above 0"],
     "power_cap_w: 0\nnetworks: [{network: vgg19}]": ["power_cap_w", "above 0"],
-    "frames_per_second: no\nnetworks: [{network: vgg19}]": ["frames_per_second", '"no"'],
+    "frames_per_second: no\nnetworks: [{network: vgg19}]": ["frames_per_second", "'no'"],
     "networks: [{network: vgg19, network: vgg16}]": ["line 1", "'network'", "twice"],
     "networks: [{network: vgg19}]\nnetworks: []": ["line 2", "'networks'", "twice"],
     "a: &x [1]\nb: *x": ["alias *x", "line 2, column 4"],

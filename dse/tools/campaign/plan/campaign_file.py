@@ -14,7 +14,7 @@ from typing import Any
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
-from paretosoc.dse.inputs.kinds import Whole, WholeOr
+from paretosoc.dse.inputs.kinds import Quantity, Whole, WholeOr, without_unit
 from paretosoc.dse.inputs.kinds_by_name import Clocks, Names, PerName
 from paretosoc.dse.tools.campaign.plan.plan import (
     MAX_RUNS,
@@ -39,6 +39,11 @@ from paretosoc.dse.workload.workload_file import is_workload_file, load_workload
 
 _WHOLE_NUMBERS = {"max_evaluations", "seed"} | {
     name for name, field in FIELDS.items() if isinstance(field.kind, Whole | WholeOr)
+}
+_METAVARS = {"fixed": "MHZ"} | {
+    name: getattr(getattr(field.kind, "each", field.kind), "metavar", "")
+    for name, field in FIELDS.items()
+    if isinstance(field.kind, PerName | Quantity)
 }
 _TEXT_LISTS = {
     name for name, field in FIELDS.items() if isinstance(field.kind, PerName | Clocks | Names)
@@ -216,8 +221,10 @@ def setting(name: str, value: Any, folder: str) -> Choice:
     if name in ("profile", "losses"):
         return os.path.join(folder, value)
     if name in _TEXT_LISTS:
-        return ", ".join(split(value))
-    return str(value)
+        parts = (part.rpartition("=") for part in split(value))
+        unit = _METAVARS.get(name, "")
+        return ", ".join(f"{owner}{is_}{without_unit(end, unit)}" for owner, is_, end in parts)
+    return without_unit(str(value), _METAVARS.get(name, ""))
 
 
 def _is_path(platform: str) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from paretosoc.dse.workload.options import FIELDS, FILES, Options
+from paretosoc.dse.workload.fields import split
+from paretosoc.dse.workload.options import FIELDS, FILES, Options, by_owner
 
 Choice = str | int | bool | None
 
@@ -88,8 +89,10 @@ def options_of(settings: RunSettings) -> Options:
     values = {
         name: field.parse_key(getattr(settings, name), name)
         for name, field in FIELDS.items()
-        if field.axis and name not in FILES and getattr(settings, name) is not None
+        if field.axis and name not in {"fixed", *FILES} and getattr(settings, name) is not None
     }
+    for name, texts in by_owner(split(settings.fixed or "")).items():
+        values[name] = FIELDS[name].kind.parse(texts, "fixed")
     return Options(**values)
 
 
