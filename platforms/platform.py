@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import hypot
 from typing import Annotated
 
 from paretosoc.common.documents.marks import Key
+from paretosoc.common.units import NINE_OF_TEN, percent_off
 from paretosoc.platforms.deployment import Deployment
 from paretosoc.platforms.measurement import NetworkProfile, NetworkTime
 from paretosoc.platforms.source import (
@@ -80,12 +82,20 @@ class FitError:
     constant_percent: Exact | None = None
 
     @property
+    def permille(self) -> tuple[int, int]:
+        """Return the standard errors ``unit_percent`` and ``network_percent`` in thousandths."""
+        return round(10 * float(self.unit_percent)), round(10 * float(self.network_percent))
+
+    @property
     def words(self) -> str:
-        """Return it in words."""
-        of = "other networks" if self.networks else "networks on units like it that were left out"
+        """Return the error that fronts state (:func:`results.text.confidence.describe_costs`), and
+        that of the networks left out, in words."""
+        scale = round(hypot(*self.permille))
+        of = "networks" if self.networks else "networks on units like it that were"
         return (
-            f"{float(self.median_percent):.0f} % off in the median, up to "
-            f"{float(self.p90_percent):.0f} % for nine of ten {of}"
+            f"half within {percent_off(scale)} %, nine of ten within "
+            f"{percent_off(scale, NINE_OF_TEN)} % ({of} left out of the fit: "
+            f"{float(self.median_percent):.0f} %, {float(self.p90_percent):.0f} %)"
         )
 
 

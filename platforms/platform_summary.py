@@ -280,6 +280,11 @@ def platform_lines(platform: Platform) -> list[str]:
             limit = "any number of" if unit.max_segments is None else f"at most {unit.max_segments}"
             rules = pluralize(len(unit.rules), "restriction")
             lines.append(f"  {'':<{width}}  {rules} on layers, {limit} segments")
+    lines.append(
+        "  Errors of estimates are those that fronts state and draw costs from: Student's t, of "
+        "heavier tails than the few networks left out of the fit had, whose median and 90th "
+        "percentile stand in brackets."
+    )
     power = platform.memory.power
     timed = sum(record.time_ps is not None for record in platform.measurements)
     counts = count_sources(platform)

@@ -17,7 +17,7 @@ from scipy.stats import t as student
 
 from benchmarks.fit_costs.samples import Entry, Sample
 from paretosoc.common.arrays import FloatArray
-from paretosoc.results.costs.cost_origins import TAIL
+from paretosoc.common.units import TAIL
 
 LEANING = 4
 ENOUGH = 8

@@ -54,10 +54,7 @@ def estimated(peak: Peak) -> CostError:
     """Return the error of an estimate."""
     if peak.error is None:
         return NOBODY_MEASURED
-    unit, network = (
-        round(10 * float(percent))
-        for percent in (peak.error.unit_percent, peak.error.network_percent)
-    )
+    unit, network = peak.error.permille
     return replace(NOBODY_MEASURED, unit=unit, network=network)
 
 

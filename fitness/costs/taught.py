@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import exp, expm1, log, sqrt
+from math import exp, log, sqrt
 from statistics import fmean
 
+from paretosoc.common.units import percent_off
 from paretosoc.fitness.cost_model.clock_law import TimeParts
 from paretosoc.fitness.cost_model.fusion import network_launches
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
@@ -24,7 +25,7 @@ from paretosoc.fitness.costs.standard_errors import REPEATED
 from paretosoc.platforms.measurement import Clocks, Comparison
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.platforms.source import round_half_up
-from paretosoc.results.costs.cost_origins import ONE_OF_TWO, CostError
+from paretosoc.results.costs.cost_origins import CostError
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 STEPS = 1000
@@ -83,8 +84,7 @@ def scaled(part: TimeParts, factor: Fraction) -> TimeParts:
 def words(factor: Fraction, error: CostError, comparisons: Sequence[Comparison]) -> str:
     """Return how an estimate was scaled, and its error, in words."""
     names = ", ".join(dict.fromkeys(one.network for one in comparisons))
-    off = 100 * expm1(ONE_OF_TWO * error.of_network / 1000)
     return (
         f"an estimate times {float(factor):g}, by the measured {names} on {comparisons[0].unit}: "
-        f"about {off:.0f} % off in the median"
+        f"about {percent_off(error.of_network)} % off in the median"
     )

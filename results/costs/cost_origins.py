@@ -31,10 +31,6 @@ class CostOrigin(Enum):
     CANNOT_RUN = "cannot run"
 
 
-TAIL = 3
-"""Degrees of freedom of Student's t, which errors follow."""
-ONE_OF_TWO, NINE_OF_TEN = 0.7649, 2.3534
-"""Scales within which that is with a probability of 50 and of 90 %."""
 MAX_ERROR_PERMILLE = 2000
 Permille = Annotated[int, Range(0, MAX_ERROR_PERMILLE)]
 
@@ -44,7 +40,7 @@ class CostError:
     """How far the costs of a group on a unit may be off.
 
     Each figure is a standard error of a natural logarithm, in thousandths: the scale of Student's t
-    with ``TAIL`` degrees of freedom. The errors add up.
+    with ``common.units.TAIL`` degrees of freedom. The errors add up.
     """
 
     unit: Permille = 0

@@ -7,12 +7,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from paretosoc.common.tables import plain_table
-from paretosoc.results.costs.cost_origins import (
-    NINE_OF_TEN,
-    ONE_OF_TWO,
-    CostOrigin,
-    CostOrigins,
-)
+from paretosoc.common.units import NINE_OF_TEN, percent_off
+from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins
 from paretosoc.results.front.choices import ChoiceConfidence, Confidence
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import KNEE, mark_members
@@ -46,14 +42,14 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
                 grows |= any(entry.error.clock for entry in runs)
                 least = max(runs, key=lambda entry: entry.error.of_network)
                 scale = least.error.of_network
-                key = least.origin, _percent(scale, ONE_OF_TWO), _percent(scale, NINE_OF_TEN)
+                key = least.origin, percent_off(scale), percent_off(scale, NINE_OF_TEN)
                 units = found.setdefault(key, {}).setdefault(network.name, {})
                 units[names[u]] = None
     times = "; ".join(
         f"{origin.value}, half within {half} %, nine of ten within {most} %: {_places(problem, of)}"
         for (origin, half, most), of in found.items()
     )
-    power = _percent(max(powers), ONE_OF_TWO)
+    power = percent_off(max(powers))
     where = " at the fastest clocks" if grows else ""
     lines = [f"Times{where} are {times}. Powers: half within {power} %."]
     if origins.measured:
@@ -75,12 +71,6 @@ def _places(problem: Problem, units_of: dict[str, dict[str, None]]) -> str:
         + f" on {', '.join(units)}"
         for units, names in together.items()
     )
-
-
-def _percent(permille: int, quantile: float) -> int:
-    """Return by how many percent a figure is off at a quantile of its error, of which a scale is
-    given."""
-    return round(100 * math.expm1(quantile * permille / 1000))
 
 
 def confidence_views(front: Front, found: Confidence) -> list[RenderableType]:
@@ -165,14 +155,14 @@ def _judged(front: Front, found: Confidence, goal: str) -> Iterable[str]:
 
 
 def describe_limits(found: Confidence) -> list[str]:
-    """Return, for each limit that some draws break, in how many of the draws it is kept."""
+    """Return, for each limit that some draws break, in how many draws it is kept."""
     lines = []
     for name in found.choices[0].limits:
         shares = {entry.member: entry.limits[name] for entry in found.choices}
         rarest = min(shares, key=shares.__getitem__)
         least, most = _share(shares[rarest]), _share(max(shares.values()))
         if shares[rarest] < 1:
-            text = f"Limit on {name}: kept in {least} of the draws by member {rarest}"
+            text = f"Limit on {name}: kept in {least} of {found.draws} draws by member {rarest}"
             lines.append(text + ("." if least == most else f", in up to {most} by others."))
     return lines
 

@@ -21,9 +21,9 @@ from functools import cached_property
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.common.units import PPM
+from paretosoc.common.units import PPM, TAIL
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.results.costs.cost_origins import TAIL, CostError, CostMeasurement, CostOrigins
+from paretosoc.results.costs.cost_origins import CostError, CostMeasurement, CostOrigins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.parts import (
     MAX_SHARING_PERMILLE,

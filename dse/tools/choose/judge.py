@@ -3,7 +3,6 @@ and which of them are only assumed."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -11,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.units import NINE_OF_TEN, percent_off
 from paretosoc.dse.engines.diagnose_infeasible import PROBE_EVALUATIONS
 from paretosoc.dse.problem.constraint_status import limit_in_units
 from paretosoc.dse.search.driver import Budget, search
@@ -26,7 +26,7 @@ from paretosoc.dse.tools.choose.boards import Figure
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.source import Source, Status
-from paretosoc.results.costs.cost_origins import NINE_OF_TEN, ONE_OF_TWO, CostOrigin, CostOrigins
+from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins
 from paretosoc.results.front.choices import PERCENTILES, SURE
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.limits import (
@@ -211,9 +211,7 @@ def times_off_percent(costs: CostOrigins, units: Sequence[int]) -> tuple[int, in
     ]
     if not scales:
         return None
-    worst = max(scales) / 1000
-    half, most = (round(100 * math.expm1(worst * part)) for part in (ONE_OF_TWO, NINE_OF_TEN))
-    return half, most
+    return percent_off(max(scales)), percent_off(max(scales), NINE_OF_TEN)
 
 
 def assumed_figures(

@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from paretosoc.common.units import NINE_OF_TEN, percent_off
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.costs.standard_errors import estimated
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.sdf.catalogue.catalogue import load_network
@@ -32,6 +34,13 @@ def figures(name: str) -> dict[str, Any]:
     text = (resources.files("paretosoc.platforms.data") / f"{name}.json").read_text("utf-8")
     document: dict[str, Any] = json.loads(text, parse_float=Fraction, parse_int=Fraction)
     return document
+
+
+def test_a_platform_states_the_errors_that_costs_are_drawn_with() -> None:
+    for peak in (peak for unit in XAVIER.units for peak in unit.peaks if peak.error):
+        scale = estimated(peak).of_network
+        half, most = percent_off(scale), percent_off(scale, NINE_OF_TEN)
+        assert f"half within {half} %, nine of ten within {most} %" in peak.error.words
 
 
 def half_up(value: Fraction) -> int:

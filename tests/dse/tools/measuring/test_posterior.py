@@ -9,12 +9,12 @@ import pytest
 from scipy import stats
 
 import paretosoc as dse
-from paretosoc.common.units import PPM
+from paretosoc.common.units import PPM, TAIL
 from paretosoc.dse.tools.analysis.cost_draws import same_errors, with_factors
 from paretosoc.dse.tools.analysis.posterior import POWER_NOISE, TIME_NOISE, condition
 from paretosoc.dse.tools.measuring.experiments import pairs_of
 from paretosoc.fitness.contention import lost_rate
-from paretosoc.results.costs.cost_origins import TAIL, CostError, StretchRun
+from paretosoc.results.costs.cost_origins import CostError, StretchRun
 from tests.dse.tools.analysis.test_confidence import two_networks
 from tests.support.measured_fronts import measurement_of, stretch_of, true_time_ps
 
