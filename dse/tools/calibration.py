@@ -48,12 +48,13 @@ from paretosoc.sdf.layer import Layer
 class Forms:
     """The dependence of times and powers on clocks.
 
-    ``time``: None takes the form that predicts a subject's times best. ``fixed``: a term that no
-    clock changes is fitted too. ``noise``: least relative standard error of a measurement.
+    ``time``, ``power``: None takes the form that predicts a subject's times, or powers, best.
+    ``fixed``: a term that no clock changes is fitted too. ``noise``: least relative standard error
+    of a measurement.
     """
 
     time: TimeForm | None = None
-    power: PowerForm = PowerForm.VOLTAGE_CLOCK
+    power: PowerForm | None = None
     fixed: bool = False
     noise: float = DEFAULT_NOISE
 

@@ -40,7 +40,7 @@ from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.calibration.dvfs import calibrate_rows, subjects
 from paretosoc.fitness.calibration.dvfs_profile import Subject, clock_profile_document
 from paretosoc.fitness.calibration.dvfs_table import read_measurements
-from paretosoc.fitness.cost_model.dvfs_forms import TimeForm
+from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.profiles.profile_file import Profile, read_profile
 from paretosoc.platforms.io.platform_file import load_platform
@@ -109,7 +109,13 @@ def calibrated(platform: Platform) -> Profile:
     document = clock_profile_document(
         platform,
         [
-            calibrate_rows(rows, platform, time_form=TimeForm.OVERLAP_STALL, resamples=0)
+            calibrate_rows(
+                rows,
+                platform,
+                time_form=TimeForm.OVERLAP_STALL,
+                power_form=PowerForm.VOLTAGE_CLOCK,
+                resamples=0,
+            )
             for rows in groups.values()
         ],
         names,

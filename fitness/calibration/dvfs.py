@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from paretosoc.fitness.cost_model.dvfs_forms import (
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import Platform
 
+Form = TypeVar("Form", TimeForm, PowerForm)
 DEFAULT_NOISE = 0.01
 """Default relative standard error of a measurement."""
 RICHEST_FIRST = (
@@ -56,6 +58,8 @@ class Calibrated:
     time: Fit
     power_form: PowerForm | None
     power: Fit | None
+    power_reason: str = ""
+    """As ``time_reason``; empty without powers."""
 
 
 def subjects(
@@ -88,7 +92,7 @@ def calibrate_rows(
     platform: Platform,
     *,
     time_form: TimeForm | None = None,
-    power_form: PowerForm = PowerForm.VOLTAGE_CLOCK,
+    power_form: PowerForm | None = None,
     shape: Shape | None = None,
     fixed: bool = False,
     noise: float = DEFAULT_NOISE,
@@ -98,6 +102,7 @@ def calibrate_rows(
 
     Args:
         time_form: None takes the one of :func:`choose_form`.
+        power_form: None takes the one of :func:`choose_power_form`.
         shape: of :func:`fitness.calibration.shape.shape_of`, for the form SHARES. None: there is
             none, as nothing is known of the network.
 
@@ -110,14 +115,17 @@ def calibrate_rows(
     task, parts = _time_task(timed, platform, time_form, shape, fixed=fixed)
     time = fit(task, noise=noise, resamples=resamples)
     time = replace(time, values=parts(time.values), errors=parts(time.errors))
-    power = None
-    if any(map(_has_power, rows)):
+    power, power_reason = None, ""
+    if not any(map(_has_power, rows)):
+        power_form = None
+    else:
+        if power_form is None:
+            power_form, power_reason = choose_power_form(rows, platform, time.values)
         power = fit(
             _power_task(rows, platform, power_form, time.values), noise=noise, resamples=resamples
         )
     subject = rows[0].network, rows[0].layer, rows[0].unit
-    form = None if power is None else power_form
-    return Calibrated(*subject, time_form, reason, time, form, power)
+    return Calibrated(*subject, time_form, reason, time, power_form, power, power_reason)
 
 
 def choose_form(
@@ -157,21 +165,54 @@ def choose_form(
             continue
         determined.append(form)
     richest = determined[0]
-    errors: dict[TimeForm, float] = {}
-    for form in determined:
-        try:
-            found = time_errors(rows, platform, form, shape, fixed=fixed)
-        except PlatformError:
-            continue
-        errors[form] = float(np.sqrt((found**2).mean()))
+    errors, _ = _errors_of(
+        determined, lambda form: time_errors(rows, platform, form, shape, fixed=fixed)
+    )
     if richest not in errors or len(errors) == 1:
         return richest, (
             f"the richest form that {pluralize(len(rows), 'time')} determine"
             f"{'s' * (len(rows) == 1)}{passed_over}"
         )
-    best = min(errors, key=errors.__getitem__)
+    return _best(errors, f"{len(rows)} times")
+
+
+def choose_power_form(
+    rows: Sequence[ClockMeasurement], platform: Platform, times: dict[str, float]
+) -> tuple[PowerForm, str]:
+    """Return the form for the powers of one subject, and why.
+
+    It is the one with the least error of each power predicted from the others (root mean square).
+    A form that they cannot determine is not taken, since nothing says how far it is off. If there
+    is none, it is the simplest.
+    """
+    errors, left_out = _errors_of(
+        list(PowerForm), lambda form: power_errors(rows, platform, form, times)
+    )
+    count = pluralize(sum(map(_has_power, rows)), "power")
+    without = "".join(f"; not {form.value}, which the others do not determine" for form in left_out)
+    if not errors:
+        return PowerForm.VOLTAGE, f"the simplest form, as {count} cannot be predicted from another"
+    return _best(errors, count, without)
+
+
+def _errors_of(
+    forms: Sequence[Form], errors_of: Callable[[Form], FloatArray]
+) -> tuple[dict[Form, float], list[Form]]:
+    """Return the error of each form (root mean square), and the forms that have none."""
+    errors, left_out = dict[Form, float](), list[Form]()
+    for form in forms:
+        try:
+            errors[form] = float(np.sqrt((errors_of(form) ** 2).mean()))
+        except PlatformError:
+            left_out.append(form)
+    return errors, left_out
+
+
+def _best(errors: Mapping[Form, float], of: str, without: str = "") -> tuple[Form, str]:
+    """Return the form with the least error, and why, in words."""
     listed = ", ".join(f"{form.value} {100 * error:.1f} %" for form, error in errors.items())
-    return best, f"which predicts each of {len(rows)} times best from the others ({listed})"
+    why = f"which predicts each of {of} best from the others ({listed}{without})"
+    return min(errors, key=errors.__getitem__), why
 
 
 def time_errors(

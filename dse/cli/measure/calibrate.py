@@ -40,9 +40,13 @@ class FormOptions:
             "the others; with too few of them the one with the most parameters."
         ),
     ] = None
-    power_form: Annotated[PowerForm, Option(help="How power depends on clocks.")] = (
-        PowerForm.VOLTAGE_CLOCK
-    )
+    power_form: Annotated[
+        PowerForm | None,
+        Option(
+            help="How power depends on clocks. Default: the form that predicts each power best "
+            "from the others."
+        ),
+    ] = None
     fixed: Annotated[bool, Option("--fixed", help="Also fit a frequency-independent term.")] = False
     noise: Annotated[
         float,
@@ -111,6 +115,8 @@ def _document(calibration: Calibration, errors: Sequence[FormError]) -> dict[str
                 "unit": result.unit,
                 "form": result.time_form.value,
                 "reason": result.time_reason,
+                "power_form": result.power_form and result.power_form.value,
+                "power_reason": result.power_reason,
             }
             for result in calibration.results
         ],
@@ -140,9 +146,11 @@ def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
             table.add_row("", "residual", f"{100 * found.residual:.1f} %", "")
     console.print(table)
     for result in results:
+        of = f"{result.network}{f' {result.layer}' if result.layer else ''} on {result.unit}"
         if result.time_reason:
-            of = f"{result.network}{f' {result.layer}' if result.layer else ''} on {result.unit}"
             print(f"Time of {of}: {result.time_form.value}, {result.time_reason}.")
+        if result.power_form is not None and result.power_reason:
+            print(f"Power of {of}: {result.power_form.value}, {result.power_reason}.")
     if errors:
         title = "Each row predicted from the others"
         table = plain_table("of", "form", ">median error", ">largest", title=title)

@@ -112,6 +112,11 @@ def test_the_form_that_predicts_best_is_taken_and_said(dse):
     assert form["form"] == "overlap"
     assert errors["overlap"] < errors["overlap-fitted"]
     assert "which predicts each of 4 times best from the others (overlap-fitted" in form["reason"]
+    # Three of the four powers leave open what the clock part of the richest form is.
+    assert errors["voltage-clock"] is None
+    assert form["power_form"] == "share"
+    assert errors["share"] < errors["voltage"]
+    assert "not voltage-clock, which the others do not determine" in form["power_reason"]
 
 
 def test_an_older_profile_is_not_replaced(dse, profile):
