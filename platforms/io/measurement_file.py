@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeVar
 
 from paretosoc.common.documents.document import read_document
 from paretosoc.common.documents.marks import Fault
+from paretosoc.common.text import did_you_mean
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import (
@@ -58,13 +59,25 @@ def integer_of(value: int | Decimal, factor: int, what: str, unit: str) -> int:
     return scaled.numerator
 
 
+def require_known(name: str, known: Collection[str], what: str, where: str) -> None:
+    """Check that a name is one of those known.
+
+    Raises:
+        PlatformError: if it is none. The message has all of them, and the nearest.
+    """
+    if name not in known:
+        hint = did_you_mean(name, known, "", most=1)
+        raise PlatformError(
+            f"{where} must name {what} ({', '.join(known)}), got {name!r}" + (hint and f"; {hint}")
+        )
+
+
 def read_clocks(document: Mapping[str, Any], domains: Mapping[str, Domain], where: str) -> Clocks:
     """Return the clocks of a record. Each must be on its domain's ladder."""
     clocks = []
     for name, mhz in document.items():
         path = f"{where}.{name}"
-        if name not in domains:
-            raise PlatformError(f"{path} must name a domain ({', '.join(domains)}), got {name!r}")
+        require_known(name, domains, "a domain", path)
         khz = integer_of(mhz, 1000, path, "kHz")
         ladder = [point.frequency_khz for point in domains[name].operating_points]
         if khz not in ladder:
@@ -77,8 +90,7 @@ def read_clocks(document: Mapping[str, Any], domains: Mapping[str, Domain], wher
 def _check_unit(
     name: str, units: Mapping[str, Unit], clocks: Clocks, precision: str, where: str
 ) -> None:
-    if name not in units:
-        raise PlatformError(f"{where} must name a unit ({', '.join(units)}), got {name!r}")
+    require_known(name, units, "a unit", where)
     unit = units[name]
     given = {domain for domain, _ in clocks}
     for domain in unit.clocks:
@@ -242,10 +254,7 @@ def read_network_profile(
         path = f"{where}.transitions[{index}]"
         found = read_figures(TransitionMeasurement, entry, path)
         for key, name in (("from", found.source_unit), ("to", found.target_unit)):
-            if name not in units:
-                raise PlatformError(
-                    f"{path}.{key} must name a unit ({', '.join(units)}), got {name!r}"
-                )
+            require_known(name, units, "a unit", f"{path}.{key}")
         if found.source_unit == found.target_unit:
             raise PlatformError(
                 f"{path} must go from one unit to another, got {found.source_unit!r} twice"

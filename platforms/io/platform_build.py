@@ -14,6 +14,7 @@ from paretosoc.platforms.io.measurement_file import (
     read_network_profile,
     read_network_time,
     read_source,
+    require_known,
 )
 from paretosoc.platforms.io.power_model import power_mw, read_deployment, voltages_mv
 from paretosoc.platforms.platform import (
@@ -97,10 +98,7 @@ def _pe_array(entry: Mapping[str, Any] | None, units: Mapping[str, Unit]) -> PeA
     if entry is None:
         return None
     array = read_figures(PeArray, entry, "pe_array")
-    if array.unit not in units:
-        raise PlatformError(
-            f"pe_array.unit must name a unit ({', '.join(units)}), got {array.unit!r}"
-        )
+    require_known(array.unit, units, "a unit", "pe_array.unit")
     if list(array.counts) != sorted(array.counts):
         counts = ", ".join(map(str, array.counts))
         raise PlatformError(f"pe_array.counts must rise, got {counts}")
@@ -164,8 +162,7 @@ def _domain(entry: Mapping[str, Any], where: str) -> Domain:
 
 
 def _domain_named(name: str, domains: Mapping[str, Domain], where: str) -> Domain:
-    if name not in domains:
-        raise PlatformError(f"{where} must name a domain ({', '.join(domains)}), got {name!r}")
+    require_known(name, domains, "a domain", where)
     return domains[name]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from importlib import resources
@@ -90,8 +91,32 @@ def _load(name_or_path: str | Path) -> Platform:
     if str(name_or_path) in platform_names():
         return _load_shipped(str(name_or_path))
     document, label = platform_document(name_or_path)
-    check_against_schema(document, "platform", label)
+    try:
+        check_against_schema(document, "platform", label)
+    except PlatformError as error:
+        raise PlatformError(f"{error}{_not_extended(document, label, str(error))}") from None
     return _built(document, label)
+
+
+def _not_extended(document: dict[str, Any], label: str, fault: str) -> str:
+    """Return that a faulty entry of a list has a name that no entry of the platform has which the
+    file extends, so that it is a new one. Empty for all other faults."""
+    place = re.match(r"(\w+)\[([0-9]+)\]", fault.removeprefix(f"{label}: "))
+    own = parse_exact(_read_file(Path(label), label), label)
+    if place is None or place[1] not in MERGED_BY or "extends" not in own:
+        return ""
+    base, _ = _resolved(own["extends"], Path(label).parent, ())
+    key = MERGED_BY[place[1]]
+    entry, others = document[place[1]][int(place[2])], base.get(place[1])
+    if not isinstance(entry, dict) or not isinstance(others, list):
+        return ""
+    known = [str(other.get(key)) for other in others if isinstance(other, dict)]
+    name = entry.get(key)
+    if not isinstance(name, str) or name in known:
+        return ""
+    hint = did_you_mean(name, known, "", most=1)
+    listed = f"{', '.join(known)}{hint and f'; {hint}'}"
+    return f". It is a new entry: {own['extends']} has none of that {key} ({listed})"
 
 
 @cache
@@ -170,7 +195,8 @@ def _merged(base: Any, own: Any, key: str = "") -> Any:
         for name, value in own.items():
             if isinstance(value, Mapping) and value.get("remove") is True:
                 if name not in base:
-                    raise PlatformError(f"there is no {name!r} to remove")
+                    hint = did_you_mean(name, base)
+                    raise PlatformError(f"there is no {name!r} to remove ({hint})")
                 del result[name]
             else:
                 result[name] = _merged(base[name], value, name) if name in base else value
@@ -194,8 +220,10 @@ def _merged_list(base: list[Any], own: list[Any], identity: str) -> list[Any]:
         ]
         if entry.get("remove") is True:
             if not places:
+                name, known = entry.get(identity), [str(other.get(identity)) for other in base]
                 raise PlatformError(
-                    f"there is no entry with {identity} {entry.get(identity)!r} to remove"
+                    f"there is no entry with {identity} {name!r} to remove "
+                    f"({did_you_mean(str(name), known)})"
                 )
             del result[places[0]]
         elif places:

@@ -96,6 +96,27 @@ def test_every_platform_follows_the_schema(name: str, tmp_path: Path) -> None:
     assert load({"extends": name}, tmp_path) == load_platform(name)
 
 
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            {"units": [{"name": "gppu", "power": []}]},
+            "jetson-agx-xavier has none of that name (cpu, gpu, dla0, dla1; did you mean gpu?)",
+        ),
+        ({"domains": [{"name": "emcc"}]}, "(cpu, gpu, dla, emc; did you mean emc?)"),
+        (
+            {"units": [{"name": "gpu", "clocks": ["gppu", "emc"]}]},
+            "units[1].clocks[0] must name a domain (cpu, gpu, dla, emc), got 'gppu'; did you mean",
+        ),
+        ({"units": [{"name": "dla2", "remove": True}]}, "did you mean dla"),
+        ({"deployment": {"boord": {"remove": True}}}, "there is no 'boord' to remove ("),
+    ],
+    ids=str,
+)
+def test_names_that_the_extended_platform_lacks(change: Any, words: str, tmp_path: Path) -> None:
+    assert words in refused({"extends": "jetson-agx-xavier", "name": "mine", **change}, tmp_path)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_every_figure_has_a_source_and_a_status(name: str) -> None:
     def walk(value: Any) -> int:
