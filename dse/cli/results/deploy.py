@@ -62,7 +62,7 @@ def deploy(
     With --check nothing is written. Exit status 1: a clock is not as planned.
     """
     from paretosoc.dse.tools.deploy.deploy import deploy as write_deployment
-    from paretosoc.dse.tools.deploy.deploy import fastest_served
+    from paretosoc.dse.tools.deploy.deploy import fastest_served, format_named
     from paretosoc.dse.tools.deploy.formats import FORMATS
     from paretosoc.dse.tools.deploy.job import Options
     from paretosoc.dse.tools.deploy.searched_inputs import parse_models, platform_or_searched
@@ -79,11 +79,6 @@ def deploy(
         "--no-check": no_check,
         "--tensorrt": tensorrt is not None,
     }
-    form = FORMATS.get(to, "--to")
-    for option, is_given in given.items():
-        if is_given and option not in form.takes:
-            able = [f"--to {name}" for name, each in FORMATS.own.items() if option in each.takes]
-            raise WorkloadError(f"{option}: only {', '.join(able)} can use it")
     models = parse_models(model)
     front = read_results(folder)
     chip, origins = platform_or_searched(platform, front), read_costs(folder, front.problem)
@@ -92,6 +87,11 @@ def deploy(
         if member is None
         else (Deployment(front, choose_member(front, member), chip, origins), [])
     )
+    form = format_named(to, deployment)
+    for option, is_given in given.items():
+        if is_given and option not in form.takes:
+            able = [f"--to {name}" for name, each in FORMATS.own.items() if option in each.takes]
+            raise WorkloadError(f"{option}: only {', '.join(able)} can use it")
     if output is None:
         assert check is not None, "one of them was given"
         return _compare(deployment, check)

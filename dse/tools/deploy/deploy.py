@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from paretosoc.common.text import did_you_mean
 from paretosoc.dse.tools.deploy.formats import FORMATS
 from paretosoc.dse.tools.deploy.job import Format, Job, Options
 from paretosoc.dse.tools.deploy.plan_engines import plan_engines
@@ -21,7 +22,7 @@ from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import by_speed
 from paretosoc.results.io.canonical_json import Json
-from paretosoc.results.problem.runtimes import Runtime
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 
 
 def deploy(
@@ -49,7 +50,7 @@ def deploy(
             cannot be found or is not that of the search, sub-models differ from the uncut model, or
             the folder cannot be written.
     """
-    chosen = FORMATS.get(target, as_target())
+    chosen = format_named(target, deployment)
     check_platform(deployment)
     DEPLOYMENT_FOLDER.check(folder, overwrite=overwrite)
     notes: list[str] = []
@@ -80,7 +81,7 @@ def fastest_served(
     if not order:
         raise ResultError("the front is empty: it has no member to deploy")
     deployments = [Deployment(front, index, platform, origins) for index in order]
-    form = FORMATS.get(target, as_target())
+    form = format_named(target, deployments[0])
     reason = _reason_against(deployments[0], form)
     if reason is None:
         return deployments[0], []
@@ -89,6 +90,25 @@ def fastest_served(
             note = f"This is the fastest that {target} can serve. Member {order[0]}: {reason}."
             return deployment, [note]
     return deployments[0], []
+
+
+def format_named(target: str, deployment: Deployment) -> Format:
+    """Return the format of a name, that of an installed package included.
+
+    Raises:
+        ResultError: if there is none. The message has the nearest name, or the one of a runtime
+            whose title it is, and the formats that can serve the member.
+    """
+    if target in FORMATS.names():
+        return FORMATS.get(target, as_target())
+    titles = {rules.title.lower(): runtime.value for runtime, rules in RUNTIMES.items()}
+    meant = titles.get(target.lower())
+    hint = did_you_mean(target, FORMATS.names(), "") if meant is None else f"did you mean {meant}?"
+    able = [name for name, reason in fitting_targets(deployment).items() if reason is None]
+    raise ResultError(
+        f"{as_target()}: the name of a deployment format is required, got {target!r}"
+        f"{hint and f' ({hint})'}; this member can be written as {', '.join(able) or 'none'}"
+    )
 
 
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:

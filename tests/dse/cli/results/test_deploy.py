@@ -101,6 +101,10 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     assert f"can be deployed to: {served}\n" in shown.out
     assert "not to trtexec: TensorRT cannot serve unit 'denver1'" in shown.out
     assert "CPU_ONLINE CORE_1 1" in nvpmodel_section(deployment, modes, costs, from_file=True)
+    for given, meant in (("tensorrt", " (did you mean trtexec?)"), ("zzz", "")):
+        refused = dse("deploy", tmp_path / "tx2", "--to", given, "-o", tmp_path / "none")
+        assert refused.status == 2
+        assert f"got '{given}'{meant}; this member can be written as {served}\n" in refused.err
 
 
 def test_tx2_without_denver_cores(tmp_path):
