@@ -30,9 +30,11 @@ class GpuOnly(Baseline):
     label = "GPU only"
 
     def title(self) -> str:
-        """Return the label, with the name of the unit that stands for a missing GPU."""
-        unit = self._space.problem.units[gpu_of(self._space)].name
-        return self.label if has_gpu(self._space) else f"{unit} only"
+        """Return the label, with the name of the unit that stands for a missing GPU. Groups that
+        pins or their layers keep off it are told."""
+        gpu, problem = gpu_of(self._space), self._space.problem
+        unit = "GPU" if has_gpu(self._space) else problem.units[gpu].name
+        return f"{unit} {'only' if problem.allowed[:, gpu].all() else 'where allowed'}"
 
     def rows(self) -> IntArray:
         """Return [1, width]."""

@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from paretosoc import Problem
 from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
-from paretosoc.dse.baselines.whole_networks import GpuAndDsa
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
 from paretosoc.dse.certificate.verify.checks import Verdict
 from paretosoc.dse.certificate.verify.verify import verify
 from paretosoc.dse.search.optimizers.initial_population import initial_population
@@ -47,6 +48,21 @@ def test_a_pipeline_is_judged_as_a_pipeline():
         assert points[GpuAndDsa.name].objectives[0] == (
             make_outcomes(piped)(rows).objectives[:, 0].min()
         )
+
+
+@pytest.mark.parametrize(
+    ("pins", "label"),
+    [
+        ({}, "GPU only"),
+        ({"squeezenet": "gpu"}, "GPU only"),
+        ({"squeezenet": {(0, 0): "dla0"}}, "GPU where allowed"),
+    ],
+    ids=str,
+)
+def test_the_gpu_is_called_the_only_unit_if_it_is(pins, label):
+    problem = Problem("squeezenet", "jetson-agx-xavier", groups=3, units=["gpu", "dla0"], pins=pins)
+    labels = {point.name: point.label for point in baseline_points(DesignSpace(problem.numeric))}
+    assert labels[GpuOnly.name] == label
 
 
 def test_the_table_says_of_which_space_and_what_its_columns_are(dse):
