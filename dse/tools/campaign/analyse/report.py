@@ -159,6 +159,7 @@ def campaign_page(
     parts = {
         "TITLE": escape(title),
         "SUMMARY": escape(summary),
+        "OVERVIEW": overview(records, opened),
         # No text of a name may end the element that it stands in.
         "CONTENT": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
         "SCRIPT": read_asset("campaign_report.js", "paretosoc.dse.inputs.data"),
@@ -166,6 +167,45 @@ def campaign_page(
     body = fill(read_asset("campaign_report.html", "paretosoc.dse.inputs.data"), parts)
     return html_page(
         title, read_asset("campaign_report.css", "paretosoc.dse.inputs.data"), body, scripts=True
+    )
+
+
+def overview(records: Sequence[RunRecord], opened: frozenset[str]) -> str:
+    """Return a table of workloads by platforms: the best value of each objective over the runs
+    there, or how they ended. Empty if there is one of each."""
+    names = dict.fromkeys(name for name in default_values(records) if name in _KIND_OF.values())
+    values = [parse_value(name, records) for name in names] or [parse_value("members", records)]
+    pivots = [make_pivot(records, value, ("workload",), ("platform",)) for value in values]
+    first = pivots[0]
+    if len(first.rows) * len(first.columns) < 2:
+        return ""
+
+    def cell(i: int, j: int) -> str:
+        shown = [(pivot.value, pivot.cells[i][j]) for pivot in pivots]
+        found = [(value, one) for value, one in shown if one is not None]
+        if not found:
+            return ""
+        best = found[0][1].best
+        words = ", ".join(
+            f"{format_number(one.value)} {value.unit}".strip()
+            for value, one in found
+            if one.value is not None
+        )
+        text = escape(words or best.status.value)
+        return f'<a href="{FRONTS}/{page_name(best)}">{text}</a>' if best.hash in opened else text
+
+    head = "".join(f"<th>{escape(platform)}</th>" for (platform,) in first.columns)
+    rows = "".join(
+        f"<tr><th>{escape(name)}</th>"
+        + "".join(f"<td>{cell(i, j)}</td>" for j in range(len(first.columns)))
+        + "</tr>"
+        for i, (name,) in enumerate(first.rows)
+    )
+    labels = ", ".join(value.label for value in values)
+    return (
+        f'<section id="overview"><h2>Best of each: {escape(labels)}</h2>'
+        f'<table class="list"><thead><tr><th></th>{head}</tr></thead><tbody>{rows}</tbody></table>'
+        "</section>"
     )
 
 

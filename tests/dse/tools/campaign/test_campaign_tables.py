@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
+from paretosoc.dse.tools.campaign.analyse.report import overview
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.results.problem.objectives import format_number
 
 
 def cells(dse, campaign, *options):
@@ -185,3 +187,18 @@ def test_the_report_opens_the_fronts(campaign, dse, chromium):
         assert complaints == []
     finally:
         context.close()
+
+
+def test_the_report_begins_with_the_best_of_each_workload_and_platform(campaign, records, dse):
+    assert dse("campaign", "report", campaign / "runs").status == 0
+    page = (campaign / "runs" / "report.html").read_text("utf-8")
+    table = page.partition('<section id="overview">')[2].partition("</section>")[0]
+    assert "<th>jetson-agx-xavier</th>" in table
+    for name, unit in (("latency", "ms"), ("energy", "mJ")):
+        options = ("--rows", "workload", "--columns", "platform", "--value", name)
+        for (workload, _), value in cells(dse, campaign, *options).items():
+            row = table.partition(f"<th>{workload}</th>")[2].partition("</tr>")[0]
+            assert f"{format_number(value)} {unit}" in row
+    without = [run for run in records if run.status is RunStatus.INFEASIBLE]
+    assert overview(without, frozenset()).count("<td>infeasible</td>") == len(without) == 3
+    assert overview(records[:1], frozenset()) == ""
