@@ -15,7 +15,7 @@ from benchmarks.validation.clock_sets import (
 )
 from benchmarks.validation.protocols import by_estimate
 from paretosoc.common.arrays import FloatArray
-from paretosoc.results.costs.cost_origins import ONE_OF_TWO
+from paretosoc.common.units import ONE_OF_TWO
 
 COLUMNS = (
     Column("data", "times of"),

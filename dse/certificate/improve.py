@@ -38,7 +38,6 @@ def seed_front(
     *,
     engine: str,
     platform: str = "",
-    precision: str = "",
     baselines: tuple[BaselinePoint, ...] = (),
 ) -> Front:
     """Return the front of ``rows`` [n, groups + domains], which are canonical and feasible."""
@@ -56,7 +55,7 @@ def seed_front(
             seconds=0.0,
             inputs=(),
             platform=platform,
-            precision=precision,
+            precision="",
             command="",
             convergence=(),
             reference_point=tuple(reference_point(objectives).tolist()),

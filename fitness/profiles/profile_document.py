@@ -35,9 +35,7 @@ class Subject:
     """Images that were computed at once. ``macs`` are of one."""
 
 
-def new_document(
-    platform: Platform, subject: Subject, source: str, status: str = "measured"
-) -> Document:
+def new_document(platform: Platform, subject: Subject, source: str) -> Document:
     """Return a profile of one network without measurements yet."""
     return {
         "platform": platform.name,
@@ -52,7 +50,7 @@ def new_document(
                 "layers": [],
                 "transitions": [],
                 "source": source[:4000],
-                "status": status,
+                "status": "measured",
             }
         ],
     }

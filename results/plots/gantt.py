@@ -16,10 +16,9 @@ from paretosoc.results.plots.style import (
     GREY,
     INK,
     PAGE_INCHES,
+    PICTURE_MAKERS,
     ink_on,
     picture_settings,
-    png_bytes,
-    svg_bytes,
 )
 from paretosoc.results.text.member_diff import conversion_count, is_conversion
 from paretosoc.results.text.rates import describe_shown_part
@@ -38,21 +37,11 @@ _MAX_ARROWS = 200
 """Maximum number of arrows that are drawn. More would be one grey mass."""
 
 
-def gantt_svg(shown: ScheduledMember, *, title: str = "") -> bytes:
-    """Return the schedule of one member as SVG. Equal schedules give equal bytes."""
+def gantt_picture(shown: ScheduledMember, suffix: str) -> bytes:
+    """Return the schedule of one member in the format of a file's ending (``PICTURE_MAKERS``).
+    Equal schedules give equal bytes."""
     with picture_settings():
-        return svg_bytes(draw_gantt(shown, title=title))
-
-
-def gantt_png(shown: ScheduledMember, *, title: str = "") -> bytes:
-    """Return the schedule of one member as PNG. Equal schedules give equal bytes."""
-    with picture_settings():
-        return png_bytes(draw_gantt(shown, title=title))
-
-
-def draw_gantt(shown: ScheduledMember, *, title: str = "") -> Figure:
-    """Return the schedule as a matplotlib figure, two columns wide, as :func:`draw_gantts` does."""
-    return draw_gantts([(title, shown)])
+        return PICTURE_MAKERS[suffix](draw_gantts([("", shown)]))
 
 
 def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:

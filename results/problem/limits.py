@@ -376,11 +376,11 @@ def limits_power(problem: Problem) -> bool:
     return any(True for kind in OVER_TIME for _ in kind.values(problem))
 
 
-def limits_by_owner(problem: Problem, kind: LimitSpec, *, none: int = -1) -> IntArray:
-    """Return the limit of every owner, [owners], or ``none`` if it has none."""
+def limits_by_owner(problem: Problem, kind: LimitSpec) -> IntArray:
+    """Return the limit of every owner, [owners], -1 if it has none."""
     import numpy as np
 
-    values: IntArray = np.full(len(kind.of.of(problem)), none, dtype=np.int64)
+    values: IntArray = np.full(len(kind.of.of(problem)), -1, dtype=np.int64)
     for index, value in kind.values(problem):
         values[index] = value
     return values

@@ -59,7 +59,10 @@ def evaluate(
     wanted = _mapping(mapping, source, member)
     result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
     if gantt is not None:
-        _draw(gantt, result)
+        from paretosoc.common.files import replace_file
+        from paretosoc.results.plots.gantt import gantt_picture
+
+        replace_file(gantt, gantt_picture(result.scheduled, gantt.suffix))
     if as_json:
         print(json.dumps(evaluated_document(result), indent=2))
     else:
@@ -119,14 +122,6 @@ def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping
     front = read_results(source)
     index = choose_member(front, member)
     return mapping_of_member(front.problem, front.members[index], f"{source} member {index}")
-
-
-def _draw(path: Path, result: Evaluated) -> None:
-    from paretosoc.common.files import replace_file
-    from paretosoc.results.plots.gantt import gantt_png, gantt_svg
-
-    draw = gantt_svg if path.suffix == ".svg" else gantt_png
-    replace_file(path, draw(result.scheduled))
 
 
 def _print(result: Evaluated) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -102,14 +102,12 @@ def simulate_replay(
     *,
     nodes_per_second: int | None = None,
     clock: Clock = time.monotonic,
-    on_phase: Callable[[str], None] | None = None,
 ) -> Replay:
     """Simulate a plan. Groups, costs and oracles of all workloads are made before it begins.
 
     Args:
         nodes_per_second: the search takes its nodes over this, on any machine alike, and a proof
             no longer than its search. None: as long as ``clock`` says.
-        on_phase: called with the name of each phase that begins.
 
     Raises:
         GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.
@@ -132,8 +130,6 @@ def simulate_replay(
     for index, (entry, problem, oracle) in enumerate(
         zip(plan.phases, problems, oracles, strict=True)
     ):
-        if on_phase is not None:
-            on_phase(entry.name)
         published, ended = _searched(problem, every, nodes_per_second, clock)
         if not published:
             raise InfeasibleError(f"{entry.name}: no schedule was found that keeps all constraints")

@@ -110,7 +110,7 @@ class CostErrors:
         units = self.problem.units
         return np.array(
             [
-                next(v for v, other in enumerate(units) if _have_same_times(unit, other))
+                next(v for v, one in enumerate(units) if np.array_equal(unit.time_ps, one.time_ps))
                 for unit in units
             ],
             dtype=np.int64,
@@ -278,10 +278,6 @@ def same_errors(problem: Problem, error: CostError, idle: float = 0.0) -> CostEr
         power=np.full(shape[1], error.power / 1000),
         idle=idle,
     )
-
-
-def _have_same_times(unit: ProblemUnit, other: ProblemUnit) -> bool:
-    return np.array_equal(unit.time_ps, other.time_ps)
 
 
 def bounded(logs: FloatArray, most: int = MOST) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from paretosoc.common.files import read_file
@@ -99,12 +99,8 @@ def _check_layers(deployment: Deployment) -> object:
     return deployment.layers(deployment.segments(0)[0])
 
 
-def _check_onnxruntime(deployment: Deployment) -> object:
-    return unit_providers(deployment), _check_layers(deployment)
-
-
-def _check_openvino(deployment: Deployment) -> object:
-    return unit_devices(deployment), _check_layers(deployment)
+def _and_layers(check: Callable[[Deployment], object]) -> Callable[[Deployment], object]:
+    return lambda deployment: (check(deployment), _check_layers(deployment))
 
 
 def _write_runner(job: Job, script: str) -> None:
@@ -225,10 +221,6 @@ def _write_ros2(job: Job) -> Facts:
     return _write_engines(job)
 
 
-def _check_iree(deployment: Deployment) -> object:
-    return check_iree(deployment), _check_layers(deployment)
-
-
 def _write_iree(job: Job) -> Facts:
     job.write_text("iree.sh", iree_script(job.deployment), executable=True)
     return {"models": write_segments(job, filled=True)}
@@ -241,10 +233,6 @@ def _write_llama(job: Job) -> Facts:
         job.write_text(f"{stem}.llama.sh", text, executable=True)
         job.notes.extend(notes)
     return {}
-
-
-def _check_rknn(deployment: Deployment) -> object:
-    return unit_cores(deployment), _check_layers(deployment)
 
 
 def _write_rknn(job: Job) -> Facts:
@@ -282,11 +270,11 @@ FORMATS: Registry[Format] = Registry(
         "deepstream": Format(check_deepstream, _write_deepstream, _MODELS | {"--tensorrt"}),
         "triton": Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
         "onnx": Format(_check_layers, lambda job: {"models": write_segments(job)}, _MODELS),
-        "onnxruntime": Format(_check_onnxruntime, _write_onnxruntime, _MODELS),
-        "rknn": Format(_check_rknn, _write_rknn, _MODELS),
-        "openvino": Format(_check_openvino, _write_openvino, _MODELS),
+        "onnxruntime": Format(_and_layers(unit_providers), _write_onnxruntime, _MODELS),
+        "rknn": Format(_and_layers(unit_cores), _write_rknn, _MODELS),
+        "openvino": Format(_and_layers(unit_devices), _write_openvino, _MODELS),
         "ros2": Format(_check_layers, _write_ros2, _MODELS | {"--tensorrt"}),
-        "iree": Format(_check_iree, _write_iree, _MODELS),
+        "iree": Format(_and_layers(check_iree), _write_iree, _MODELS),
         "llama-cpp": Format(
             check_llama, _write_llama, concerns=lambda problem: bool(problem.handovers)
         ),

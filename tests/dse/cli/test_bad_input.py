@@ -124,7 +124,7 @@ def test_commands_and_options_that_are_mistyped(dse, typed, part):
 
 ABSURD = [
     ("--power-cap", text)
-    for text in ("-3", "0", "nan", "inf", "1e999999999", "1e-999999999", "", "3W", "0x10", "1/0")
+    for text in ("-3", "0", "nan", "inf", "1e999999999", "1e-999999999", "", "3V", "0x10", "1/0")
 ] + [
     ("--limit", "energy-budget=-1"),
     ("--deadline", "-1"),

@@ -24,7 +24,7 @@ from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.report import report_html
 from paretosoc.results.export.result_folder import read_results
-from paretosoc.results.plots.gantt import draw_gantt
+from paretosoc.results.plots.gantt import draw_gantts
 from paretosoc.results.plots.style import picture_settings
 from paretosoc.results.problem.execution import FreeRunning, Pipeline
 from paretosoc.results.text.rates import describe_shown_part
@@ -188,7 +188,7 @@ def test_every_view_says_what_it_shows(folder: Path, alone: Path, tmp_path: Path
             [(begin, end)] if begin < member.free_run.shown_ps else []
         )
         with picture_settings():
-            figure = draw_gantt(picture)
+            figure = draw_gantts([("", picture)])
         assert figure.axes[0].get_title(loc="left") == words
 
 

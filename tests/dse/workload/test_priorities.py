@@ -11,7 +11,7 @@ import pytest
 from paretosoc.fitness.execution import schedule_of, scheduled
 from paretosoc.results.export.report_data import report_data
 from paretosoc.results.export.result_folder import read_results
-from paretosoc.results.plots.gantt import draw_gantt
+from paretosoc.results.plots.gantt import draw_gantts
 from paretosoc.results.text.front_rows import front_frame
 from paretosoc.results.text.space_description import describe_space
 from tests.dse.tools.deploy.test_strong_types import small_network
@@ -51,7 +51,7 @@ def test_the_schedule_goes_by_priority_and_is_verified(dse, folder):
 def test_where_it_is_not_0_it_is_shown(dse, folder):
     front = read_results(folder)
     assert "background (1 group, 3 times a frame, priority 2)" in describe_space(front.problem)
-    legend = draw_gantt(scheduled(front.problem, front.members[0])).legends[0]
+    legend = draw_gantts([("", scheduled(front.problem, front.members[0]))]).legends[0]
     labels = [text.get_text() for text in legend.get_texts()]
     assert labels[:4] == [
         *("background, priority 2", "late, priority 1", "also, priority 1", "urgent"),

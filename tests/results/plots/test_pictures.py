@@ -19,7 +19,7 @@ from paretosoc.results.export.result_folder import write_results
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import BaselinePoint, BoundSummary
 from paretosoc.results.plots.front import MARKERS, draw_front, front_pictures
-from paretosoc.results.plots.gantt import draw_gantt, gantt_png, gantt_svg
+from paretosoc.results.plots.gantt import draw_gantts, gantt_picture
 from paretosoc.results.plots.labels import overlap, place_labels, staircase_boxes
 from paretosoc.results.plots.style import GREY, INK, ink_on, picture_settings
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
@@ -81,8 +81,8 @@ def test_files_are_pictures(front, three_objective_front, tmp_path, scheduled):
         assert ElementTree.fromstring(picture).tag.endswith("svg")
         assert b"<dc:date>" not in picture
     shown = scheduled(front.problem, front.members[0])
-    assert gantt_png(shown).startswith(PNG)
-    assert gantt_svg(shown) == gantt_svg(shown)
+    assert gantt_picture(shown, ".png").startswith(PNG)
+    assert gantt_picture(shown, ".svg") == gantt_picture(shown, ".svg")
 
 
 def test_front_names_axes_marks_and_clocks(front, three_objective_front):
@@ -260,7 +260,7 @@ def test_conversions_are_no_transitions(problem, make_members, scheduled, as_for
         units = member.design.units.tolist()
         moves = [{units[a], units[b]} for a, b in problem.edges if units[a] != units[b]]
         conversions = sum(move == {1, 2} for move in moves)
-        figure = draw_gantt(shown)
+        figure = draw_gantts([("", shown)])
         arrows = [text.arrowprops for text in figure.axes[0].texts if not text.get_text()]
         colours = Counter(arrow["color"] for arrow in arrows)
         assert colours[GREY] == conversions
@@ -278,7 +278,7 @@ def test_gantt_draws_every_execution_and_transition(front, scheduled):
     for member in front.members:
         with picture_settings():
             shown = scheduled(problem, member)
-            axes = draw_gantt(shown).axes[0]
+            axes = draw_gantts([("", shown)]).axes[0]
         units = member.design.units
         moves = sum(bool(units[a] != units[b]) for a, b in problem.edges)
         numbers = [text for text in axes.texts if text.get_text()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -65,13 +65,7 @@ def default_values(records: Sequence[RunRecord]) -> tuple[str, ...]:
     return (*objectives, "hypervolume", "gain")
 
 
-def write_report(
-    store: Store,
-    layout: Layout | None = None,
-    values: Sequence[str] = (),
-    *,
-    on_page: Callable[[int, int], None] | None = None,
-) -> Written:
+def write_report(store: Store, layout: Layout | None = None, values: Sequence[str] = ()) -> Written:
     """Write ``report.html`` into the campaign's folder, and a page for each front that a cell opens
     into ``fronts``. A page that exists is kept, since its name is the run's hash.
 
@@ -98,14 +92,12 @@ def write_report(
     folder = file_in(store.folder, FRONTS, ResultError)
     folder.mkdir(exist_ok=True)
     new = 0
-    for index, record in enumerate(opened.values()):
+    for record in opened.values():
         path = file_in(folder, page_name(record), ResultError)
         if not path.exists():
             front, costs = store.front(record)
             replace_file(path, report_html(front, schedule_of, costs).encode())
             new += 1
-        if on_page is not None:
-            on_page(index + 1, len(opened))
     page = campaign_page(store.title, records, panels, shown, frozenset(opened))
     replace_file(file_in(store.folder, REPORT, ResultError), page.encode())
     return Written(new, len(opened))

@@ -216,19 +216,14 @@ def setting(name: str, value: Any, folder: str) -> Choice:
     if isinstance(value, int | Decimal):
         number = Decimal(value).normalize()
         return f"{number:f}"
-    if name == "platform" and _is_path(value):
-        return os.path.join(folder, value)
-    if name in ("profile", "losses"):
+    is_path = name == "platform" and ("/" in value or value.endswith(".json"))
+    if is_path or name in ("profile", "losses"):
         return os.path.join(folder, value)
     if name in _TEXT_LISTS:
         parts = (part.rpartition("=") for part in split(value))
         unit = _METAVARS.get(name, "")
         return ", ".join(f"{owner}{is_}{without_unit(end, unit)}" for owner, is_, end in parts)
     return without_unit(str(value), _METAVARS.get(name, ""))
-
-
-def _is_path(platform: str) -> bool:
-    return "/" in platform or platform.endswith(".json")
 
 
 def _workloads(document: Mapping[str, Any], folder: str) -> tuple[NamedWorkload, ...]:
