@@ -318,7 +318,9 @@ def fitted_ratio() -> float:
         for nine in published().values():
             five = [nine[place].measurement for place in CALIBRATED]
             form, shape = _chosen_form(tuple(five)), _shape(tuple(five))
-            model = calibrate_rows(five, chip, time_form=form, shape=shape, resamples=0)
+            model = calibrate_rows(
+                five, chip, time_form=form, power_form=POWER_FORM, shape=shape, resamples=0
+            )
             _, powers = predicted(model, five, chip)
             assert powers is not None, "every row has an energy"
             measured = [1000 * (row.mj or 0) / (row.ms or 1) for row in five]
