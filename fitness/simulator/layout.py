@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -151,6 +152,40 @@ class Plan(Tables):
 
 def make_plan(problem: Problem) -> Plan:
     """Lays the problem out."""
+    return Plan(**_laid_out(_Structure(problem)), **_costs(problem))
+
+
+class _Structure:
+    """All of a problem that its plan has besides costs. Problems that differ in costs, as those
+    that are drawn from errors do, share the very objects."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        shared: tuple[object, ...] = (
+            *(problem.networks, problem.edges, problem.handovers, problem.execution),
+            *(problem.transition_ps, problem.handover_ps),
+            *(unit.contention for unit in problem.units),
+        )
+        self._key = (
+            *map(id, shared),
+            *(problem.searches_priorities, problem.memory_domain),
+            *((len(domain.frequencies_khz), domain.may_be_off) for domain in problem.domains),
+            *((unit.unit, *unit.clocks) for unit in problem.units),
+            *((unit.dispatch, unit.moves_tensors) for unit in problem.units),
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Structure) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+# The problem in the cache keeps the objects alive that others are compared with.
+@lru_cache(maxsize=2)
+def _laid_out(structure: _Structure) -> dict[str, Any]:
+    """Return the fields of a plan besides costs."""
+    problem = structure.problem
     graph = _unroll(problem)
     job: list[list[int]] = []
     source: list[int] = []
@@ -201,18 +236,18 @@ def make_plan(problem: Problem) -> Plan:
         for c in reversed(range(len(unit.clocks))):
             clock[u, c], stride[u, c] = unit.clocks[c], size
             size *= len(problem.domains[unit.clocks[c]].frequencies_khz)
-    return Plan(
-        groups=problem.group_count,
-        units=len(problem.units),
-        domains=len(problem.domains),
-        networks=len(problem.networks),
-        instances=len(graph.instance),
-        jobs=len(job),
-        instance=_table(graph.instance, INSTANCE),
-        outgoing=_table(graph.outgoing, OUTGOING),
-        input=_table(graph.input, INPUT),
-        input_start=np.array(graph.input_start, dtype=np.int64),
-        join=np.array(
+    return {
+        "groups": problem.group_count,
+        "units": len(problem.units),
+        "domains": len(problem.domains),
+        "networks": len(problem.networks),
+        "instances": len(graph.instance),
+        "jobs": len(job),
+        "instance": _table(graph.instance, INSTANCE),
+        "outgoing": _table(graph.outgoing, OUTGOING),
+        "input": _table(graph.input, INPUT),
+        "input_start": np.array(graph.input_start, dtype=np.int64),
+        "join": np.array(
             [
                 i
                 for i, (_, of_job, incoming, *_) in enumerate(graph.instance)
@@ -220,44 +255,54 @@ def make_plan(problem: Problem) -> Plan:
             ],
             dtype=np.int64,
         ),
-        job=_table(job, JOB),
-        source=np.array(source, dtype=np.int64),
-        network=_table(network_rows, NETWORK),
-        dependent=np.array(dependent, dtype=np.int64),
-        period_ps=(problem.execution.period_ps or 0) if problem.has_rates else 0,
-        has_priorities=int(problem.has_priorities),
-        searches_priorities=int(problem.searches_priorities),
-        transition_ps=np.concatenate((problem.delay_ps, problem.handovers_ps))
+        "job": _table(job, JOB),
+        "source": np.array(source, dtype=np.int64),
+        "network": _table(network_rows, NETWORK),
+        "dependent": np.array(dependent, dtype=np.int64),
+        "period_ps": (problem.execution.period_ps or 0) if problem.has_rates else 0,
+        "has_priorities": int(problem.has_priorities),
+        "searches_priorities": int(problem.searches_priorities),
+        "transition_ps": np.concatenate((problem.delay_ps, problem.handovers_ps))
         .astype(np.int64)
         .reshape(-1),
-        moves=int(any(unit.moves_tensors for unit in problem.units)),
-        mover=problem.mover.reshape(-1),
-        moving_ps=(problem.transition_ps - problem.delay_ps).reshape(-1),
-        edge=np.array(problem.edges, dtype=np.int64).reshape(-1, 2),
-        unit_of=np.array(problem.unit_of, dtype=np.int64),
-        unit_count=len(set(problem.unit_of)),
-        queues=len(problem.queue_units),
-        queue_of=np.array(problem.queue_of, dtype=np.int64).reshape(-1),
-        queue_unit=np.array(problem.queue_units, dtype=np.int64),
-        runs_engines=np.array(problem.runs_engines, dtype=np.int64),
-        has_engines=bool(any(problem.runs_engines)),
-        share=_shares(problem),
-        has_shared=int(any(unit.dispatch == SHARED for unit in problem.units)),
-        table_start=_starts([unit.time_ps.size for unit in problem.units]),
-        cost=_costs(problem),
-        grows=int(any(unit.step_ps is not None for unit in problem.units)),
-        step_ps=np.concatenate([_by_point(unit.steps_ps) for unit in problem.units]),
-        clock=clock,
-        clock_stride=stride,
-        idle_start=_starts([unit.idle_mw.size for unit in problem.units]),
-        idle_mw=np.concatenate([unit.idle_mw.reshape(-1) for unit in problem.units]),
-        static_start=_starts([domain.static_mw.size for domain in problem.domains]),
-        static_mw=np.concatenate([domain.static_mw for domain in problem.domains]),
-        may_be_off=np.array([domain.may_be_off for domain in problem.domains], dtype=np.int64),
-        board_mw=problem.board_mw,
-        memory_domain=-1 if problem.memory_domain is None else problem.memory_domain,
-        contention=_contention(problem),
-    )
+        "moves": int(any(unit.moves_tensors for unit in problem.units)),
+        "mover": problem.mover.reshape(-1),
+        "moving_ps": (problem.transition_ps - problem.delay_ps).reshape(-1),
+        "edge": np.array(problem.edges, dtype=np.int64).reshape(-1, 2),
+        "unit_of": np.array(problem.unit_of, dtype=np.int64),
+        "unit_count": len(set(problem.unit_of)),
+        "queues": len(problem.queue_units),
+        "queue_of": np.array(problem.queue_of, dtype=np.int64).reshape(-1),
+        "queue_unit": np.array(problem.queue_units, dtype=np.int64),
+        "runs_engines": np.array(problem.runs_engines, dtype=np.int64),
+        "has_engines": bool(any(problem.runs_engines)),
+        "has_shared": int(any(unit.dispatch == SHARED for unit in problem.units)),
+        "clock": clock,
+        "clock_stride": stride,
+        "may_be_off": np.array([domain.may_be_off for domain in problem.domains], dtype=np.int64),
+        "memory_domain": -1 if problem.memory_domain is None else problem.memory_domain,
+        "contention": _contention(problem),
+    }
+
+
+def _costs(problem: Problem) -> dict[str, Any]:
+    """Return the fields of a plan that costs make."""
+    units, domains = problem.units, problem.domains
+    cost = records(COST, sum(unit.time_ps.size for unit in units))
+    for name in COST.names or ():
+        cost[name] = np.concatenate([_by_point(getattr(unit, name)) for unit in units])
+    return {
+        "share": _shares(problem),
+        "table_start": _starts([unit.time_ps.size for unit in units]),
+        "cost": cost,
+        "grows": int(any(unit.step_ps is not None for unit in units)),
+        "step_ps": np.concatenate([_by_point(unit.steps_ps) for unit in units]),
+        "idle_start": _starts([unit.idle_mw.size for unit in units]),
+        "idle_mw": np.concatenate([unit.idle_mw.reshape(-1) for unit in units]),
+        "static_start": _starts([domain.static_mw.size for domain in domains]),
+        "static_mw": np.concatenate([domain.static_mw for domain in domains]),
+        "board_mw": problem.board_mw,
+    }
 
 
 def _shares(problem: Problem) -> IntArray:
@@ -268,13 +313,6 @@ def _shares(problem: Problem) -> IntArray:
             costs = SHARING_WHOLE + np.where(count > 1, unit.sharing_permille, 0)
             shares[u, 1:] = WORK_PER_PS * SHARING_WHOLE // (count * costs)
     return shares.reshape(-1)
-
-
-def _costs(problem: Problem) -> RecordArray:
-    rows = records(COST, sum(unit.time_ps.size for unit in problem.units))
-    for name in COST.names or ():
-        rows[name] = np.concatenate([_by_point(getattr(unit, name)) for unit in problem.units])
-    return rows
 
 
 @dataclass(frozen=True)

@@ -371,22 +371,22 @@ def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
         power = max(power, int(factors.powers.max()), factors.idle)
         demands = np.maximum(demands, factors.demands)
         sharing = max(sharing, factors.sharing)
+    _check_extremes(
+        problem, replace(same, idle=power, demands=demands, sharing=sharing), least, most
+    )
+
+
+def _check_extremes(problem: Problem, factors: Factors, least: IntArray, most: IntArray) -> None:
+    """Accept the smallest and the largest factors of times, [groups, units], with others that have
+    the idle factor for all powers.
+
+    Raises:
+        ResultError: if a sum or product would leave int64.
+    """
+    powers = np.full_like(factors.powers, factors.idle)
     for extreme in (least, most):
         try:
-            powers = np.full_like(same.powers, power)
-            check_magnitudes(
-                with_factors(
-                    problem,
-                    replace(
-                        same,
-                        times=extreme,
-                        powers=powers,
-                        idle=power,
-                        demands=demands,
-                        sharing=sharing,
-                    ),
-                )
-            )
+            check_magnitudes(with_factors(problem, replace(factors, times=extreme, powers=powers)))
         except ResultError as error:
             off = f"{extreme.min() / PPM:.2g} to {extreme.max() / PPM:.2g}"
             raise ResultError(f"with times off by a factor of {off}: {error}") from None
@@ -399,6 +399,18 @@ def fitting(problem: Problem, errors: CostErrors, draws: int, seed: int) -> Cost
     Raises:
         ResultError: if they would leave it still.
     """
+    largest = same_factors(problem, errors.most * PPM, errors.most * PPM)
+    most, least = largest.times, np.full_like(largest.times, PPM // errors.most)
+    limits = replace(largest, demands=most[0], sharing=errors.most * PPM)
+    try:
+        # Most problems have room for whatever may be drawn.
+        _check_extremes(problem, limits, least, most)
+    except ResultError:
+        return _fitting_drawn(problem, errors, draws, seed)
+    return errors
+
+
+def _fitting_drawn(problem: Problem, errors: CostErrors, draws: int, seed: int) -> CostErrors:
     for most in (errors.most, *_LESS):
         fewer = replace(errors, most=most)
         try:
