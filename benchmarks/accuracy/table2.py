@@ -30,15 +30,15 @@ from paretosoc.common.arrays import FloatArray
 from paretosoc.fitness.calibration.csv_table import read_table
 from paretosoc.fitness.calibration.dvfs import (
     Calibrated,
+    ShapeOf,
     calibrate_rows,
     choose_form,
-    fastest_run,
+    estimated_shapes,
     power_errors,
     predicted,
     time_errors,
 )
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
-from paretosoc.fitness.calibration.shape import Shape, estimated_shape
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at, time_parameters
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
@@ -251,18 +251,17 @@ def _calibrated(
     power_form: PowerForm,
 ) -> Calibrated:
     five = [nine[place] for place in CALIBRATED]
-    shape = _shape(tuple(five))
+    shape = _shape(five[0].network)
     return calibrate_rows(
         five, platform, time_form=time_form, power_form=power_form, shape=shape, resamples=0
     )
 
 
 @lru_cache
-def _shape(rows: tuple[ClockMeasurement, ...]) -> Shape | None:
+def _shape(network: str) -> ShapeOf:
     platform = load_platform(PLATFORM)
-    grouped = group_network(load_network(rows[0].network).graph, None, groups=1)
-    gpu, run = platform.unit_by_name["gpu"], fastest_run(rows, platform)
-    return estimated_shape(grouped, platform, gpu, "fp32", run=run)
+    grouped = group_network(load_network(network).graph, None, groups=1)
+    return estimated_shapes(grouped, platform, platform.unit_by_name["gpu"], "fp32")
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float | bool]:
@@ -317,7 +316,7 @@ def fitted_ratio() -> float:
         chip, errors = with_ratio(platform, ratio), []
         for nine in published().values():
             five = [nine[place].measurement for place in CALIBRATED]
-            form, shape = _chosen_form(tuple(five)), _shape(tuple(five))
+            form, shape = _chosen_form(tuple(five)), _shape(five[0].network)
             model = calibrate_rows(
                 five, chip, time_form=form, power_form=POWER_FORM, shape=shape, resamples=0
             )
@@ -332,7 +331,7 @@ def fitted_ratio() -> float:
 @lru_cache
 def _chosen_form(rows: tuple[ClockMeasurement, ...]) -> TimeForm:
     """Return the form of time, which no voltage changes."""
-    return choose_form(rows, load_platform(PLATFORM), _shape(rows))[0]
+    return choose_form(rows, load_platform(PLATFORM), _shape(rows[0].network))[0]
 
 
 def compare_curves() -> list[CurveError]:
@@ -383,7 +382,7 @@ def _form_error(of: str, time_form: TimeForm, power_form: PowerForm) -> FormErro
     try:
         for nine in published().values():
             measurements = [entry.measurement for entry in nine]
-            shape = _shape(tuple(measurements))
+            shape = _shape(measurements[0].network)
             model = calibrate_rows(
                 measurements,
                 platform,

@@ -16,8 +16,9 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.dvfs import (
     DEFAULT_NOISE,
     Calibrated,
+    ShapeOf,
     calibrate_rows,
-    fastest_run,
+    estimated_shapes,
     power_errors,
     subject_name,
     subjects,
@@ -29,7 +30,6 @@ from paretosoc.fitness.calibration.dvfs_table import (
     point_table,
     read_measurements,
 )
-from paretosoc.fitness.calibration.shape import Shape, estimated_shape
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.fitness.costs.hardware_limits import limit_notes
 from paretosoc.fitness.costs.network_costs import choose_precision
@@ -66,8 +66,8 @@ class Calibration:
     platform: Platform
     groups: Mapping[tuple[str, str, str], Sequence[ClockMeasurement]]
     """Rows of the table, by network, layer and unit."""
-    shapes: Mapping[tuple[str, str, str], Shape | None]
-    """Shapes by the estimates, if there are any."""
+    shapes: Mapping[tuple[str, str, str], ShapeOf]
+    """Shapes by the estimates and the fastest of some of its rows."""
     results: tuple[Calibrated, ...]
     """The result of each group."""
     document: dict[str, Json]
@@ -94,7 +94,7 @@ def calibrate_table(
     precision = choose_precision(platform, precision)
     groups = subjects(read_measurements(table, platform))
     networks, notes, comparisons = {}, list[str](), list[Comparison]()
-    shapes: dict[tuple[str, str, str], Shape | None] = {}
+    shapes: dict[tuple[str, str, str], ShapeOf] = {}
     for name in dict.fromkeys(key[0] for key in groups):
         graph = load_network(name, dimensions=dict(dimensions or {})).graph
         layers = [actor.layer for actor in graph.actors if actor.layer is not None]
@@ -109,9 +109,7 @@ def calibrate_table(
                 own = [layer for layer in layers if rows[0].layer in ("", layer.name)]
                 notes += _notes(rows, own, platform, precision)
                 unit = platform.unit_by_name[rows[0].unit]
-                shapes[key] = estimated_shape(
-                    whole, platform, unit, precision, rows[0].layer, fastest_run(rows, platform)
-                )
+                shapes[key] = estimated_shapes(whole, platform, unit, precision, rows[0].layer)
                 comparisons += _compared(whole, rows, platform, unit, precision)
     results = [
         calibrate_rows(

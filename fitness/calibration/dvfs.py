@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from paretosoc.fitness.calibration.least_squares import (
     fit,
     leave_one_out,
 )
-from paretosoc.fitness.calibration.shape import Run, Shape
+from paretosoc.fitness.calibration.shape import Run, Shape, estimated_shape
 from paretosoc.fitness.cost_model.dvfs_forms import (
     Clocks,
     PowerForm,
@@ -31,7 +32,8 @@ from paretosoc.fitness.cost_model.dvfs_forms import (
     time_parameters,
 )
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.platform import Platform, Unit
+from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 Form = TypeVar("Form", TimeForm, PowerForm)
 DEFAULT_NOISE = 0.01
@@ -43,6 +45,8 @@ RICHEST_FIRST = (
     TimeForm.SHARES,
 )
 """The forms to choose from. Each later one has at most as many parameters."""
+ShapeOf = Callable[[Sequence[ClockMeasurement]], Shape | None]
+"""Gives the shape of a network by the fastest of the rows in a fit, None if it is not known."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +82,22 @@ def subject_name(row: ClockMeasurement) -> str:
     return f"{layer}{row.network} on {row.unit}"
 
 
-def fastest_run(rows: Sequence[ClockMeasurement], platform: Platform) -> Run | None:
-    """Return the fastest run of one subject, None if no row has a time."""
-    timed = [(row.ms, place) for place, row in enumerate(rows) if row.ms is not None]
-    if not timed:
-        return None
-    ms, place = min(timed)
-    return Run(ms, _clocks(rows[place : place + 1], platform))
+def estimated_shapes(
+    network: GroupedNetwork, platform: Platform, unit: Unit, precision: str, layer: str = ""
+) -> ShapeOf:
+    """Return what gives the shape of a network, or of the launch of a layer of it, by its estimate
+    and the fastest of some rows."""
+
+    @cache
+    def after(run: ClockMeasurement | None) -> Shape | None:
+        known = None if run is None else Run(run.ms or 0.0, _clocks([run], platform))
+        return estimated_shape(network, platform, unit, precision, layer, known)
+
+    def shape(rows: Sequence[ClockMeasurement]) -> Shape | None:
+        timed = [row for row in rows if row.ms is not None]
+        return after(min(timed, key=lambda row: row.ms or 0.0, default=None))
+
+    return shape
 
 
 def calibrate_rows(
@@ -93,7 +106,7 @@ def calibrate_rows(
     *,
     time_form: TimeForm | None = None,
     power_form: PowerForm | None = None,
-    shape: Shape | None = None,
+    shape: ShapeOf | None = None,
     fixed: bool = False,
     noise: float = DEFAULT_NOISE,
     resamples: int = RESAMPLES,
@@ -103,8 +116,7 @@ def calibrate_rows(
     Args:
         time_form: None takes the one of :func:`choose_form`.
         power_form: None takes the one of :func:`choose_power_form`.
-        shape: of :func:`fitness.calibration.shape.shape_of`, for the form SHARES. None: there is
-            none, as nothing is known of the network.
+        shape: for the form SHARES. None: nothing is known of the network.
 
     Raises:
         PlatformError: if a parameter cannot be determined, or there is no time at all.
@@ -112,7 +124,7 @@ def calibrate_rows(
     timed, reason = _timed(rows), ""
     if time_form is None:
         time_form, reason = choose_form(timed, platform, shape, fixed=fixed)
-    task, parts = _time_task(timed, platform, time_form, shape, fixed=fixed)
+    task, parts = _time_task(timed, platform, time_form, _given(shape, timed), fixed=fixed)
     time = fit(task, noise=noise, resamples=resamples)
     time = replace(time, values=parts(time.values), errors=parts(time.errors))
     power, power_reason = None, ""
@@ -131,7 +143,7 @@ def calibrate_rows(
 def choose_form(
     rows: Sequence[ClockMeasurement],
     platform: Platform,
-    shape: Shape | None = None,
+    shape: ShapeOf | None = None,
     *,
     fixed: bool = False,
 ) -> tuple[TimeForm, str]:
@@ -150,12 +162,13 @@ def choose_form(
     if unit.host is None:
         # Without a host it is the form overlap.
         forms.remove(TimeForm.OVERLAP_STALL)
-    if fixed or shape is None:
+    known = _given(shape, rows)
+    if fixed or known is None:
         forms.remove(TimeForm.SHARES)
     determined, passed_over = list[TimeForm](), ""
     for form in forms:
         try:
-            check_determined(_time_task(rows, platform, form, shape, fixed=fixed)[0])
+            check_determined(_time_task(rows, platform, form, known, fixed=fixed)[0])
         except PlatformError as error:
             if form is forms[-1] and not determined:
                 raise
@@ -219,16 +232,23 @@ def time_errors(
     rows: Sequence[ClockMeasurement],
     platform: Platform,
     form: TimeForm,
-    shape: Shape | None = None,
+    shape: ShapeOf | None = None,
     *,
     fixed: bool = False,
 ) -> FloatArray:
-    """Return relative errors of the times, each predicted from the others.
+    """Return relative errors of the times, each predicted from the others, by their shape.
 
     Raises:
         PlatformError: if the others cannot determine a parameter.
     """
-    return leave_one_out(_time_task(_timed(rows), platform, form, shape, fixed=fixed)[0])
+    timed = _timed(rows)
+
+    def without(place: int) -> Task:
+        others = timed[:place] + timed[place + 1 :]
+        known = _given(shape, others) if form is TimeForm.SHARES else None
+        return _time_task(timed, platform, form, known, fixed=fixed)[0]
+
+    return leave_one_out(len(timed), without)
 
 
 def power_errors(
@@ -239,7 +259,8 @@ def power_errors(
     Raises:
         PlatformError: if the others cannot determine a parameter.
     """
-    return leave_one_out(_power_task(rows, platform, form, times))
+    task = _power_task(rows, platform, form, times)
+    return leave_one_out(len(task.measured), lambda _: task)
 
 
 def predicted(
@@ -251,6 +272,10 @@ def predicted(
     if model.power is None or model.power_form is None:
         return times, None
     return times, power_mw(model.power.values, clocks, model.power_form, model.time.values)
+
+
+def _given(shape: ShapeOf | None, rows: Sequence[ClockMeasurement]) -> Shape | None:
+    return None if shape is None else shape(rows)
 
 
 def _time_task(

@@ -89,17 +89,22 @@ def fit(task: Task, *, noise: float, resamples: int = RESAMPLES) -> Fit:
     )
 
 
-def leave_one_out(task: Task) -> FloatArray:
-    """Return [n]: relative error of each measurement, predicted by a fit to the others.
+def leave_one_out(count: int, without: Callable[[int], Task]) -> FloatArray:
+    """Return [count]: relative error of each measurement, predicted by a fit to the others.
+
+    ``without`` gives the task for the place that is left out: that of all measurements, but with
+    nothing in it that comes from this one.
 
     Raises:
         PlatformError: if the others cannot determine a parameter.
     """
-    errors = np.zeros(len(task.measured))
-    for left_out in range(len(task.measured)):
-        kept = np.arange(len(task.measured)) != left_out
+    errors = np.zeros(count)
+    for left_out in range(count):
+        task, kept = without(left_out), np.arange(count) != left_out
 
-        def of_kept(values: dict[str, float], kept: np.ndarray = kept) -> FloatArray:
+        def of_kept(
+            values: dict[str, float], task: Task = task, kept: np.ndarray = kept
+        ) -> FloatArray:
             part: FloatArray = task.predict(values)[kept]
             return part
 

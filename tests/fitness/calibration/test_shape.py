@@ -8,7 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted
+from paretosoc.fitness.calibration.dvfs import (
+    calibrate_rows,
+    choose_form,
+    estimated_shapes,
+    predicted,
+    time_errors,
+)
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
 from paretosoc.fitness.calibration.shape import Run, Shape, estimated_shape, shape_of
 from paretosoc.fitness.cost_model.clock_law import LaunchTime, TimeParts
@@ -111,9 +117,40 @@ def test_one_run_is_enough_on_every_unit(name: str) -> None:
             ClockMeasurement("alexnet", "", unit.name, tuple(points.tolist()), 7.0, None, None)
             for points in np.indices(ladders).reshape(len(ladders), -1).T
         ]
-        result = calibrate_rows([grid[-1]], board, shape=shape, resamples=0)
+        result = calibrate_rows([grid[-1]], board, shape=lambda _, own=shape: own, resamples=0)
         assert result.time_form is TimeForm.SHARES
         times = predicted(result, grid, board)[0].reshape(ladders)
         assert times.reshape(-1)[-1] == pytest.approx(7.0)
         for axis in range(times.ndim):
             assert (np.diff(times, axis=axis) <= 1e-9).all()
+
+
+def test_a_run_that_is_left_out_says_nothing_of_its_own_parts() -> None:
+    """The fastest run is left out: parts are those of the fastest of the others. With it the form
+    would be chosen for what it has seen."""
+    board = load_platform("jetson-orin-nano-8gb")
+    unit = board.unit_by_name["gpu"]
+    shapes = estimated_shapes(ALEXNET, board, unit, "fp16")
+    own, memory = (len(board.ladder_khz(clock)) - 1 for clock in unit.clocks)
+    rows = [
+        ClockMeasurement("alexnet", "", "gpu", points, ms, None, None)
+        for points, ms in (
+            ((own, memory), 3.0),
+            ((own, 0), 9.0),
+            ((0, memory), 8.0),
+            ((0, 0), 12.0),
+            ((1, memory), 6.0),
+        )
+    ]
+    errors = time_errors(rows, board, TimeForm.SHARES, shapes)
+    for place, row in enumerate(rows):
+        others = rows[:place] + rows[place + 1 :]
+        form = TimeForm.SHARES
+        fitted = calibrate_rows(others, board, time_form=form, shape=shapes, resamples=0)
+        (ms,), _ = predicted(fitted, [row], board)
+        assert errors[place] == pytest.approx(ms / (row.ms or 0) - 1, rel=1e-6)
+    seen = time_errors(rows, board, TimeForm.SHARES, lambda _: shapes(rows))
+    assert errors[1:] == pytest.approx(seen[1:])
+    assert abs(errors[0] - seen[0]) > 0.01
+    reason = choose_form(rows, board, shapes)[1]
+    assert f"shares {100 * np.sqrt((errors**2).mean()):.1f} %" in reason
