@@ -9,7 +9,8 @@ The assumptions of the comparison:
 * At batch 1 the GPU waits for the server between two requests. Its busy share at clock f is
   (a/f) / (a/f + b), where the time per inference a/f + b is fitted to the throughput column: a/f is
   the GPU's work, b the time that no GPU clock shortens.
-* The network is Inception-v3 in FP32: the power while busy is that of ResNet-50 in FP16.
+* The network is Inception-v3, in FP32 by TensorFlow: the power while busy is the model's for its
+  layers as TensorRT fuses them.
 * The memory clock was left to the governor. The idle rails of the same source rise in steps with
   the GPU's clock, which the idle model explains by 1065.6, 1600 and 2133 MHz.
 * The CPU stands at its parked clock, 1190.4 MHz. Feeding the GPU is part of the GPU's busy power.
@@ -52,7 +53,7 @@ class BoardPower:
     error: float
 
 
-def compare(network: str = "resnet50") -> list[BoardPower]:
+def compare(network: str = "inception_v3") -> list[BoardPower]:
     """Return predicted and measured board power at every GPU clock of the batch-1 column."""
     with TABLE.open(encoding="utf-8") as file:
         rows = [{key: float(value) for key, value in row.items()} for row in csv.DictReader(file)]
@@ -60,7 +61,7 @@ def compare(network: str = "resnet50") -> list[BoardPower]:
     graph = load_network(network).graph
     layers = [actor.layer for actor in graph.actors if actor.layer is not None]
     grouped = group_network(graph, layer_support(layers, platform).table)
-    costs = network_costs(grouped, platform, units=["gpu"]).units[0]
+    costs = network_costs(grouped, platform, units=["gpu"], precision="fp32").units[0]
     busy_mw = (costs.time_ps * costs.dynamic_mw.astype(float)).sum(0) / costs.time_ps.sum(0)
     gpu_idle = unit_idle_mw(platform, platform.unit_by_name["gpu"])
     cpu = platform.domain_by_name["cpu"].parked

@@ -9,7 +9,7 @@ import numpy as np
 
 import paretosoc as dse
 from benchmarks.accuracy import table2
-from benchmarks.validation.clock_sets import board_subjects
+from benchmarks.validation.clock_sets import BOARDS_NETWORK, board_subjects
 from benchmarks.validation.published import read_set
 from examples.hax.published import standalone_ms
 from paretosoc.dse.certificate.improve import seed_front
@@ -119,6 +119,7 @@ def _on_clocks(
     axes: Sequence[str],
     rows: Sequence[tuple[float, ...]],
     *,
+    precision: str | None = None,
     is_calibrated: bool = False,
 ) -> Case:
     """Return the clocks of one network on the GPU.
@@ -127,9 +128,10 @@ def _on_clocks(
         axes: the domains whose clocks vary; the others are at their fastest.
         rows: MHz of each, milliseconds, and the board's watts or 0. Figures count for the nearest
             clock of the platform.
+        precision: None takes the platform's default.
         is_calibrated: the estimate is scaled to the time at the fastest clocks first.
     """
-    made = dse.Problem([network], platform, units="gpu", groups=1).built
+    made = dse.Problem([network], platform, units="gpu", groups=1, precision=precision).built
     problem = made.problem
     domains = [domain.name for domain in problem.domains]
     fastest = [len(domain.frequencies_khz) - 1 for domain in problem.domains]
@@ -180,7 +182,7 @@ def _grid(source: str, row: str, platform: str, network: str) -> Callable[[], Ca
 
 
 def _board(board: str, batch: int) -> Callable[[], Case]:
-    """Return a board of LoudVA, or AGX Xavier: ResNet-50 stands in for its Inception-v3."""
+    """Return a board of LoudVA, or AGX Xavier: Inception-v3 in FP32."""
 
     def build() -> Case:
         ((subject, energies),) = board_subjects({board: (batch,)})
@@ -190,7 +192,15 @@ def _board(board: str, batch: int) -> Callable[[], Case]:
             for x, ms, mj in zip(subject.clocks.own, subject.measured_ms, energies, strict=True)
         ]
         title = f"batch {batch} over GPU clocks of jetson-{board}, measured power"
-        return _on_clocks(title, f"jetson-{board}", "resnet50", ("gpu",), rows, is_calibrated=True)
+        return _on_clocks(
+            title,
+            f"jetson-{board}",
+            BOARDS_NETWORK,
+            ("gpu",),
+            rows,
+            precision="fp32",
+            is_calibrated=True,
+        )
 
     return build
 

@@ -13,7 +13,7 @@ from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.platform import Platform, Unit
 
 
-@pytest.mark.parametrize("network", ["resnet50", "densenet121", "inception_v1"])
+@pytest.mark.parametrize("network", ["inception_v3", "resnet50", "inception_v1"])
 def test_board_power_over_the_gpu_clocks(network: str) -> None:
     rows = compare(network)
     assert len(rows) == 14
