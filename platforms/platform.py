@@ -104,10 +104,12 @@ class Tile:
     """The additional computation of a unit beside a layer's multiply-accumulates.
 
     ``start_macs`` are added for every result, output channels are padded to a multiple of
-    ``channels``, and the pixels of a batch to one of ``rows``.
+    ``channels``, and the pixels of a batch to one of ``rows``. A layer with ``packing`` output
+    channels computes twice as long: every operand is packed once, whatever the channels.
     """
 
     start_macs: int = 0
+    packing: int = 0
     channels: int = 1
     rows: int = 1
 

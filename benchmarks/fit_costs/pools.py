@@ -22,7 +22,7 @@ from paretosoc.sdf.layer import LayerKind
 AMPERE = Tile(start_macs=256, channels=64)
 VOLTA = Tile(start_macs=128, channels=64, rows=64)
 """Chosen by the errors of batches on Xavier and Xavier NX, then taken for ResNet-50's in FP16."""
-RKNN = Tile(start_macs=128, channels=32)
+RKNN = Tile(start_macs=128, packing=16, channels=32)
 
 
 @dataclass(frozen=True)
@@ -93,8 +93,22 @@ POOLS = (
         ("fp16", "int8"),
         Prior(efficiency=0.6, share=0.2, classes=((DEPTHWISE, 0.1),)),
     ),
-    Pool("CPUs in FP32 and FP16", "cpu", ("fp32", "fp16"), _CPU, without=_X86),
-    Pool("CPUs in INT8", "cpu", ("int8",), _CPU, without=_X86, tiles=(("", Tile(start_macs=48)),)),
+    Pool(
+        "CPUs in FP32 and FP16",
+        "cpu",
+        ("fp32", "fp16"),
+        _CPU,
+        without=_X86,
+        tiles=(("", Tile(packing=32)),),
+    ),
+    Pool(
+        "CPUs in INT8",
+        "cpu",
+        ("int8",),
+        _CPU,
+        without=_X86,
+        tiles=(("", Tile(start_macs=48, packing=64)),),
+    ),
     Pool("Core Ultra's CPU", "cpu", ("fp16",), _CPU, ("intel",)),
     Pool(
         "Core Ultra's GPU",

@@ -128,7 +128,8 @@ def padded_macs(layer: Layer, tile: Tile) -> Fraction:
     padding = _padding(channels, tile.channels)
     if window is not None:
         padding *= _padding(max(1, layer.output_elements // (channels * groups)), tile.rows)
-    return (layer.macs + tile.start_macs * layer.output_elements) * padding
+    packed = layer.macs * (1 + Fraction(tile.packing, channels * groups))
+    return (packed + tile.start_macs * layer.output_elements) * padding
 
 
 def _padding(size: int, multiple: int) -> Fraction:

@@ -105,6 +105,7 @@ def test_layers_have_classes_and_tiles() -> None:
     assert padded_macs(whole, Tile(channels=64)) == 4 * 144 * 1024
     assert padded_macs(whole, Tile(start_macs=16, channels=16)) == 160 * 1024
     assert padded_macs(whole, Tile(rows=128)) == 2 * 144 * 1024
+    assert padded_macs(whole, Tile(packing=16)) == 2 * 144 * 1024
 
 
 def test_one_network_makes_the_others_on_the_unit_nearer() -> None:

@@ -125,10 +125,12 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
                     * own_mhz[-1]
                     * (reached[0] if reached else efficiency["default"])
                 )
-                tile = peak.get("tile", {"start_macs": 0, "channels": 1, "rows": 1})
+                tile = {"start_macs": 0, "packing": 0, "channels": 1, "rows": 1}
+                tile |= peak.get("tile", {})
                 outputs = item.output_shapes[0][1 if convolves else -1]
                 padded = -(-outputs // tile["channels"]) * tile["channels"]
-                macs = item.macs and item.macs + tile["start_macs"] * item.output_elements
+                macs = item.macs * (1 + Fraction(tile["packing"], outputs))
+                macs += item.macs and tile["start_macs"] * item.output_elements
                 size = peak["bytes_per_element"] * (
                     item.parameters + item.input_elements + item.output_elements
                 )
