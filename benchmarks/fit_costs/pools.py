@@ -142,7 +142,7 @@ POOLS = (
         Prior(
             efficiency=0.45,
             share=0.176,
-            us_per_layer=1,
+            us_per_layer=10,
             us_per_network=200,
             efficiency_sd=0.5,
             class_sd=0.2,

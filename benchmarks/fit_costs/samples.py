@@ -39,6 +39,7 @@ SETS = (
     "ultralytics_yolo11",
     "orin_mlperf31",
     "netspresso_orin",
+    "hailo_zoo",
 )
 NEW_FAMILIES = tuple(
     f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam")
@@ -82,7 +83,7 @@ class Sample:
 
     ``compute``: [launches, KEYS] ms at the peak, at the measurement's clocks. ``memory``:
     [launches] ms at the memory's whole bandwidth. ``launches``: their number, times the ratio of
-    launching at these clocks. ``estimate_ms``: by the platform file.
+    launching at these clocks; 0 if none is waited for. ``estimate_ms``: by the platform file.
     """
 
     measured: Measured
@@ -202,12 +203,13 @@ def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
     own = loaded([launches], replace(model, bytes_per_element=peak.bytes_per_element))
     memory = [moved_bytes(launch, own) / whole for launch in launches]
     launching = float(unit.fixed_own_share * ratios.own + (1 - unit.fixed_own_share) * ratios.host)
+    waited = 0 if own.fixed_ps < model.fixed_ps else len(launches) * launching
     (parts,) = network_parts([launches], model)
     return Sample(
         measured,
         compute,
         np.array(memory),
-        len(launches) * launching,
+        waited,
         launching,
         float(unit.clock_law.overlap),
         sum(layer.macs for launch in launches for layer in launch.layers),

@@ -35,6 +35,9 @@ compute on units that have an efficiency of it, or of their first layer's kind, 
 others traffic bounds them."""
 LINEAR_RESIZE = "linear resize"
 """Class of resizes that interpolate between pixels."""
+CROSSING = 5
+"""Of so many activations one passes from one context of a network to the next. Chosen by the errors
+of networks that were left out."""
 CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT, ELEMENTS)
 """Classes of layers finer than their kind. A peak may name an efficiency for each."""
 
@@ -51,7 +54,7 @@ class UnitModel:
     bytes_per_element: int
     bandwidth_share: Fraction
     kept_bytes: int
-    """Constants of a network that stay on the chip, activations with them."""
+    """Constants and activations of a network that stay on the chip."""
     kept_activation_bytes: int
     """Activations of a launch that stay on the chip."""
     overlap: Fraction
@@ -178,26 +181,30 @@ def network_parts(groups: Sequence[Sequence[Launch]], model: UnitModel) -> list[
 
 
 def loaded(groups: Sequence[Sequence[Launch]], model: UnitModel) -> UnitModel:
-    """Return the figures of a unit that holds a network: if its constants fit on the chip, nothing
-    moves."""
-    weights = sum(
-        layer.parameter_bytes(model.bytes_per_element)
-        for group in groups
-        for launch in group
-        for layer in launch.layers
-    )
-    if model.kept_bytes and weights <= model.kept_bytes:
-        return replace(model, bytes_per_element=0, bandwidth_share=Fraction(0))
-    return model
+    """Return the figures of a unit that holds a network: if its constants and activations fit on
+    the chip, and it has no product of two activations, nothing moves and no launch is waited for.
+    """
+    if not model.kept_bytes:
+        return model
+    launches = [launch for group in groups for launch in group]
+    size = model.bytes_per_element
+    held = sum(layer.parameter_bytes(size) for launch in launches for layer in launch.layers)
+    held += sum(size * one.layers[-1].output_elements for one in launches if not one.is_free)
+    classes = {class_of(layer) for launch in launches for layer in launch.layers}
+    if held > model.kept_bytes or classes & {PRODUCT, LayerKind.ATTENTION.value}:
+        return model
+    return replace(model, bytes_per_element=0, bandwidth_share=Fraction(0), fixed_ps=0)
 
 
 def moved_bytes(launch: Launch, model: UnitModel) -> int:
     """Return the bytes that a launch moves: constants, and activations that do not stay on the
-    chip. Of a unit with memory of its own only constants move, once they do not fit."""
+    chip. Of a network in several contexts those do that pass from one to the next."""
     constants = sum(layer.parameter_bytes(model.bytes_per_element) for layer in launch.layers)
     moved = launch.moved_bytes(model.bytes_per_element)
+    if model.kept_bytes:
+        return constants + (moved - constants) // CROSSING
     kept = model.kept_activation_bytes
-    return constants if model.kept_bytes or (kept and moved - constants <= kept) else moved
+    return constants if kept and moved - constants <= kept else moved
 
 
 def launch_work(launch: Launch, model: UnitModel) -> Fraction:

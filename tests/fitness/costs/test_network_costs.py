@@ -237,6 +237,21 @@ def test_constants_that_do_not_fit_on_the_chip_come_from_the_shared_memory() -> 
         check_sound(NetworkCosts("n", (table,), np.zeros((0, 1, 1), dtype=np.int64)))
 
 
+def test_a_network_in_one_context_waits_for_no_launch_and_one_with_attention_runs_in_several() -> (
+    None
+):
+    """Hailo: YOLOv8n is fast, YOLO11n is not, which is smaller. One image of it takes 5.4 ms."""
+    platform = replace(load_platform("raspberry-pi-5-hailo-8"), measurements=())
+    times = {}
+    for name in ("yolov8n", "yolo11n"):
+        network = group_network(load_network(name).graph, None)
+        (table,) = network_costs(network, platform, units=["hailo"]).units
+        times[name] = int(table.time_ps.sum()) / 10**9
+        assert bool(table.demand_kbps.any()) is (name == "yolo11n")
+    assert times["yolov8n"] < 1.5
+    assert times["yolo11n"] == pytest.approx(5.4, rel=0.2)
+
+
 def check_sound(costs: NetworkCosts) -> None:
     for table in costs.units:
         assert table.time_ps.dtype == table.demand_kbps.dtype == table.dynamic_mw.dtype == np.int64
