@@ -206,6 +206,8 @@ def _dynamic_energy(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
         else:
             where = unit if unit >= 0 else facts.units
             energy += work.smallest_fj[costs, where, g]
+            if unit >= 0:
+                energy += work.dynamic_mw[costs, unit, g] * moving_ps(facts, work, g)
             if facts.grows:
                 energy += facts.repeat_of[i] * work.step_fj[costs, where, g]
     return energy

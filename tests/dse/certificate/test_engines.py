@@ -16,7 +16,9 @@ from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.execution import ENGINE
 from paretosoc.results.problem.problem import Problem
+from tests.dse.certificate.test_exact_front import problems
 from tests.dse.certificate.verify.test_stranger import tree_refusal
+from tests.support.proofs.lemmas import faults
 
 SHAPE = RandomShape(networks=(1, 2), groups=(4, 6), units=(2, 3), points=(1, 1), phases=True)
 FIRST, COUNT, PLAIN = 140, 60, 4
@@ -49,3 +51,12 @@ def test_trees_hold() -> None:
         if number < PLAIN:
             assert check_tree(problem, found.tree, claim, plain=True).fault is None
             assert tree_refusal(problem, found.tree, claim) is None
+
+
+def test_a_power_cap_counts_transitions_of_a_group_about_to_start() -> None:
+    # The search has started the engine's next group at the instant at which the checker stops.
+    problem = next(one for one in problems(404) if one.power_cap_mw == 13529)
+    found = find_front(problem, objectives=(0, 2), jobs=1)
+    members = tuple(map(tuple, found.objectives.tolist()))
+    claim = LemmaTarget((0, 2), members, 0, found.rates_mw, found.prices)
+    assert faults(problem, found.tree, claim) == (None, None)

@@ -103,6 +103,14 @@ class Bound:
         known = self.board.moving(group, self.node.units)
         return self._least_of(group, repeat, "time") + known
 
+    def _least_power(self, group: int) -> int:
+        """The smallest power above idle of a group."""
+        return min(
+            int(self.board.figure(o, "dynamic_mw", group, setting))
+            for o in self.may_use[group]
+            for setting in self.board.settings(o, self.node.points)
+        )
+
     def _delay(self, source: int, target: int) -> int:
         return min(
             self.board.waits(source, target, {source: a, target: b})
@@ -233,7 +241,11 @@ class Bound:
         running = sum(
             one.spent_fj - one.power * (-one.left // FULL_RATE) for one in moment.going.values()
         )
-        later = sum(self._least_of(g, repeat, "energy") for _, repeat, g in self.left)
+        later = sum(
+            self._least_of(g, repeat, "energy")
+            + self.board.moving(g, self.node.units) * self._least_power(g)
+            for _, repeat, g in self.left
+        )
         return moment.spent_fj + running + later
 
     @cached_property
