@@ -21,7 +21,7 @@ from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fa
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.io.canonical_json import Json, finite_or_none
-from paretosoc.results.problem.execution import OneFrame
+from paretosoc.results.problem.execution import SHARED, OneFrame
 from paretosoc.results.problem.objectives import shown_values
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
@@ -78,6 +78,10 @@ def report_data(
     return {
         "networks": _networks(problem, costs),
         "units": [unit.name for unit in problem.units],
+        # Of each entry, the entry that its groups run at once with, or null on other units.
+        "shared": [
+            first if problem.units[first].dispatch == SHARED else None for first in problem.unit_of
+        ],
         "unit_names": [unit.unit_name for unit in problem.units],
         "unit_of": list(problem.unit_of),
         "unit_kinds": list(names_of_kinds(problem)),

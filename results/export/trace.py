@@ -19,7 +19,7 @@ from paretosoc.results.front.schedule import ScheduledMember
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import is_conversion
 from paretosoc.results.text.rates import describe_shown_part
-from paretosoc.results.text.schedule import activity, steps_by_unit
+from paretosoc.results.text.schedule import activity, largest_of, mean_of, steps_by_unit
 
 TICKS_PER_US = 1 << 10
 """Instants are rounded to 1/1024 us, less than a nanosecond. Readers keep them as binary fractions
@@ -225,8 +225,8 @@ def _counters(shown: ScheduledMember, process: int) -> list[Event]:
     drawn."""
     figures = activity(shown.problem, shown.member)
     names = [unit.name for unit in shown.problem.units]
-    powers = steps_by_unit(shown, figures.dynamic_mw)
-    demands = steps_by_unit(shown, figures.demand_kbps)
+    powers = steps_by_unit(shown, figures.dynamic_mw, mean_of)
+    demands = steps_by_unit(shown, figures.demand_kbps, largest_of)
     events: list[Event] = []
     for instant, row in zip(powers.instants_ps, powers.values, strict=True):
         watts = {

@@ -20,6 +20,7 @@ from paretosoc.results.plots.style import (
     ink_on,
     picture_settings,
 )
+from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.text.member_diff import conversion_count, is_conversion
 from paretosoc.results.text.rates import describe_shown_part
 
@@ -112,18 +113,26 @@ def _draw_bars(
     for n, network in enumerate(shown.problem.networks):
         executions = [entry for entry in groups if entry.network == n]
         colour = colours[network.name]
-        rows = np.array([row_of[entry.unit] for entry in executions])
+        lane_on = {u: _lane(shown, u, n) for u in {entry.unit for entry in executions}}
+        lanes = [lane_on[entry.unit] for entry in executions]
+        tall = np.array([_BAR / count for _, count in lanes])
+        rows = np.array(
+            [
+                row_of[entry.unit] + (lane - (count - 1) / 2) * _BAR / count
+                for entry, (lane, count) in zip(executions, lanes, strict=True)
+            ]
+        )
         start = np.array([entry.start_ps for entry in executions]) / PS_PER_MS
         end = np.array([entry.end_ps for entry in executions]) / PS_PER_MS
         alone = np.array([entry.alone_ps for entry in executions]) / PS_PER_MS
         framed = end - start >= _FRAME_SHARE * span
         # A narrow bar has no room to tell apart the time that contention adds.
         solid, slowed = np.where(framed, alone, end - start), framed & (end > start + alone)
-        axes.barh(rows, solid, _BAR, start, color=colour, linewidth=0)
+        axes.barh(rows, solid, tall, start, color=colour, linewidth=0)
         axes.barh(
             rows[slowed],
             (end - start - alone)[slowed],
-            _BAR,
+            tall[slowed],
             (start + alone)[slowed],
             color=colour,
             alpha=0.55,
@@ -134,7 +143,7 @@ def _draw_bars(
         axes.barh(
             rows[framed],
             (end - start)[framed],
-            _BAR,
+            tall[framed],
             start[framed],
             fill=False,
             edgecolor="white",
@@ -148,6 +157,20 @@ def _draw_bars(
                 label += f"\n({executions[i].frame})"
             middle, ink = start[i] + alone[i] / 2, ink_on(colour)
             axes.text(middle, rows[i], label, ha="center", va="center", fontsize=6, color=ink)
+
+
+def _lane(shown: ScheduledMember, unit: int, network: int) -> tuple[int, int]:
+    """Return the part of a row that a network has, and of how many: networks that have groups on a
+    shared unit run at once, each in a part of its own."""
+    problem, units = shown.problem, shown.member.design.units
+    if problem.units[problem.unit_of[unit]].dispatch != SHARED:
+        return 0, 1
+    there = [
+        n
+        for n, other in enumerate(problem.networks)
+        if unit in units[other.groups.start : other.groups.stop]
+    ]
+    return there.index(network), len(there)
 
 
 def _draw_transitions(axes: Axes, shown: ScheduledMember, row_of: dict[int, int]) -> None:

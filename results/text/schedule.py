@@ -3,7 +3,7 @@ and demanded memory bandwidth over it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup, ScheduledMember
+from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.problem.problem import Problem
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ class Steps:
 
     instants_ps: tuple[int, ...]
     values: tuple[tuple[int, ...], ...]
-    """[instants][units]: the sums over the groups running on each unit."""
+    """[instants][units]: over the groups running on each unit."""
 
 
 def activity(problem: Problem, member: Member) -> Activity:
@@ -163,23 +164,58 @@ def activity(problem: Problem, member: Member) -> Activity:
     )
 
 
-def steps_by_unit(shown: ScheduledMember, figures: Sequence[int]) -> Steps:
+def steps_by_unit(shown: ScheduledMember, figures: Sequence[int], together: Together) -> Steps:
     """Return the sum of ``figures`` (one per group) over the groups running on each unit, over
-    time.
+    time. Of groups that run at once on a shared unit each counts as ``together`` says.
 
     It changes only when an execution starts or ends. Instants rise from 0 to the schedule's end.
     """
-    units = len(shown.problem.units)
-    changes: dict[int, list[int]] = {0: [0] * units}
+    problem = shown.problem
+    changes: dict[int, list[tuple[bool, ScheduledGroup]]] = {0: []}
     for execution in shown.schedule.groups:
-        figure = figures[execution.group]
-        for instant, sign in ((execution.start_ps, 1), (execution.end_ps, -1)):
-            row = changes.setdefault(instant, [0] * units)
-            row[execution.unit] += sign * figure
-    now = [0] * units
+        changes.setdefault(execution.start_ps, []).append((True, execution))
+        changes.setdefault(execution.end_ps, []).append((False, execution))
+    now = [0] * len(problem.units)
+    running: dict[int, list[ScheduledGroup]] = {
+        u: [] for u in set(problem.unit_of) if problem.units[u].dispatch == SHARED
+    }
     values = []
     instants = sorted(changes)
     for instant in instants:
-        now = [value + change for value, change in zip(now, changes[instant], strict=True)]
+        touched = set()
+        for starts, execution in changes[instant]:
+            unit, figure = problem.unit_of[execution.unit], figures[execution.group]
+            if unit not in running:
+                now[execution.unit] += figure if starts else -figure
+                continue
+            touched.add(unit)
+            (running[unit].append if starts else running[unit].remove)(execution)
+        for unit in touched:
+            counts = together([figures[execution.group] for execution in running[unit]])
+            for entry, first in enumerate(problem.unit_of):
+                if first == unit:
+                    now[entry] = sum(
+                        count
+                        for execution, count in zip(running[unit], counts, strict=True)
+                        if execution.unit == entry
+                    )
         values.append(tuple(now))
     return Steps(tuple(instants), tuple(values))
+
+
+Together = Callable[[list[int]], list[int]]
+"""From the figures of groups that run at once on a shared unit to what each of them counts."""
+
+
+def mean_of(powers: list[int]) -> list[int]:
+    """Return the share of each group in the power of a shared unit: the mean of all, rounded up."""
+    shares = [power // len(powers) for power in powers]
+    if shares:
+        shares[0] += -(-sum(powers) // len(powers)) - sum(shares)
+    return shares
+
+
+def largest_of(demands: list[int]) -> list[int]:
+    """Return the share of each group in the demand of a shared unit: the largest of all."""
+    first = demands.index(max(demands)) if demands else 0
+    return [demand if i == first else 0 for i, demand in enumerate(demands)]

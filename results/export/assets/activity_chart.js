@@ -1,12 +1,12 @@
 // Under the schedule: power and the memory bandwidth asked for, as steps over the same time.
-function activityChart(page, index, { title, unit, base, value, factor, zoom }) {
+function activityChart(page, index, { title, unit, base, value, together, factor, zoom }) {
   const { data } = page, member = pointsOf(data)[index], executions = executionsOf(data, member);
   const place = el("div", { class: "chart" });
   if (zoom > 1) place.style.width = `${zoom * 100}%`;
   const limit = lastEnd(data, member);
-  const all = activitySteps(executions, value, base(member)), steps = all.filter(([at]) => at <= limit);
+  const all = activitySteps(data, executions, value, base(member), together), steps = all.filter(([at]) => at <= limit);
   if (steps.length < all.length) steps.push([limit, steps.at(-1)[1]]);
-  const mostOf = (shown) => Math.max(...activitySteps(executionsOf(data, shown), value, base(shown)).map(([, v]) => v));
+  const mostOf = (shown) => Math.max(...activitySteps(data, executionsOf(data, shown), value, base(shown), together).map(([, v]) => v));
 
   function paint(width) {
     const used = [...new Set(executions.map((e) => e.unit))];
@@ -34,11 +34,24 @@ function activityChart(page, index, { title, unit, base, value, factor, zoom }) 
   return { node: el("div", { class: "scroll" }, place), start: () => drawnToWidth(place, paint) };
 }
 
-// [[instant in ps, value from there on], ...]: what runs added up on top of what is always there.
-function activitySteps(executions, value, base) {
-  const changes = new Map([[0, 0]]);
-  const add = (at, difference) => changes.set(at, (changes.get(at) ?? 0) + difference);
-  for (const e of executions) { add(e.start, value(e)); add(e.end, -value(e)); }
+// [[instant in ps, value from there on], ...]: what runs added up on top of what is always there. Of
+// what runs at once on a shared unit, `together` makes one value.
+function activitySteps(data, executions, value, base, together) {
+  const changes = [], running = new Map();
+  for (const e of executions) changes.push([e.start, e, true], [e.end, e, false]);
+  changes.sort((a, b) => a[0] - b[0]);
   let now = base;
-  return [...changes].sort((a, b) => a[0] - b[0]).map(([at, difference]) => [at, (now += difference)]);
+  const steps = [[0, base]];
+  for (const [at, e, starts] of changes) {
+    const unit = data.shared[e.unit];
+    if (unit === null) now += starts ? value(e) : -value(e);
+    else {
+      const before = running.get(unit) ?? [];
+      const after = starts ? [...before, e] : before.filter((other) => other !== e);
+      running.set(unit, after);
+      now += (after.length ? together(after.map(value)) : 0) - (before.length ? together(before.map(value)) : 0);
+    }
+    if (steps.at(-1)[0] === at) steps.at(-1)[1] = now; else steps.push([at, now]);
+  }
+  return steps;
 }

@@ -8,8 +8,10 @@ function memberPanel(page, side, index) {
   const charts = !member.schedule ? [] : [
     scheduleChart(page, side, index, zoom),
     activityChart(page, index, { title: "Power", unit: "W", factor: 1000, zoom, value: (e) => e.power,
+      together: (powers) => Math.ceil(powers.reduce((sum, power) => sum + power, 0) / powers.length),
       base: (m) => m.base_mw + m.idle_mw.reduce((sum, idle) => sum + idle, 0) }),
-    activityChart(page, index, { title: "Memory bandwidth asked for", unit: "GB/s", factor: 1e6, zoom, value: (e) => e.demand, base: () => 0 }),
+    activityChart(page, index, { title: "Memory bandwidth asked for", unit: "GB/s", factor: 1e6, zoom, value: (e) => e.demand,
+      together: (demands) => Math.max(...demands), base: () => 0 }),
   ];
   const mapping = mappingStrips(page, member);
   starts.push(...charts.map((chart) => chart.start), mapping.start);

@@ -60,12 +60,12 @@ function barsOf(executions, x) {
   const bars = [], latest = new Map();
   for (const e of [...executions].sort((a, b) => a.start - b.start)) {
     const narrow = executions.length > MOST_BARS && x(ms(e.end)) - x(ms(e.start)) < NARROW;
-    const before = latest.get(e.unit);
+    const lane = `${e.unit} ${e.network}`, before = latest.get(lane);
     if (narrow && before?.narrow && before.network === e.network && x(ms(e.start)) - x(ms(before.end)) < 1) {
       Object.assign(before, { end: e.end, stretch: before.stretch + e.stretch, last: e, count: before.count + 1 });
     } else {
       bars.push({ ...e, narrow, last: e, count: 1 });
-      latest.set(e.unit, bars.at(-1));
+      latest.set(lane, bars.at(-1));
     }
   }
   return bars;
@@ -90,10 +90,21 @@ const unitMargin = (data, used) => 16 + 8.4 * Math.max(...used.map((u) => data.u
 // Dark ink on light fills: of the networks' colours only the blue and the vermillion are dark.
 const inkOn = (network) => ([0, 5].includes(network % 8) ? "on-dark" : "on-light");
 
+// On a shared unit networks run at once: each has a part of the row's height, [number, of how many].
+function lanesOf(data, executions) {
+  const lanes = new Map();
+  for (const unit of new Set(executions.map((e) => e.unit))) {
+    if (data.shared[unit] === null) continue;
+    const networks = [...new Set(executions.filter((e) => e.unit === unit).map((e) => e.network))].sort((a, b) => a - b);
+    networks.forEach((network, k) => lanes.set(`${unit} ${network}`, [k, networks.length]));
+  }
+  return lanes;
+}
+
 function scheduleChart(page, side, index, zoom) {
   const { data } = page, member = pointsOf(data)[index], executions = executionsOf(data, member);
   const used = [...new Set(executions.map((e) => e.unit))].sort((a, b) => a - b);
-  const row = new Map(used.map((unit, k) => [unit, k]));
+  const row = new Map(used.map((unit, k) => [unit, k])), lanes = lanesOf(data, executions);
   const place = el("div", { class: "chart", role: "group",
     "aria-label": `Schedule of member ${index}: arrow keys go from group to group.` });
   const outer = el("div", { class: "scroll" }, place);
@@ -131,20 +142,21 @@ function scheduleChart(page, side, index, zoom) {
 
   function bar(e, x, pattern) {
     const limit = lastEnd(data, member), cut = (ps) => x(ms(Math.min(ps, limit)));
-    const top = 8 + row.get(e.unit) * ROW + 4, from = cut(e.start), middle = e.narrow ? cut(e.end) : cut(e.start + e.alone), to = cut(e.end);
+    const [lane, count] = lanes.get(`${e.unit} ${e.network}`) ?? [0, 1], tall = BAR / count;
+    const top = 8 + row.get(e.unit) * ROW + 4 + lane * tall, from = cut(e.start), middle = e.narrow ? cut(e.end) : cut(e.start + e.alone), to = cut(e.end);
     const colour = `n${e.network % 8}`, wide = Math.max(to - from, 0.6);
     const g = draw("g", { class: "bar", "data-group": e.group, "data-start": e.start },
-      draw("rect", { class: colour, x: from, y: top, width: Math.max(middle - from, 0.4), height: BAR }));
+      draw("rect", { class: colour, x: from, y: top, width: Math.max(middle - from, 0.4), height: tall }));
     if (e.stretch && !e.narrow) g.append(
-      draw("rect", { class: colour, x: middle, y: top, width: to - middle, height: BAR, opacity: 0.72 }),
-      draw("rect", { fill: `url(#${pattern})`, x: middle, y: top, width: to - middle, height: BAR }));
-    if (!e.narrow) g.append(draw("rect", { class: "frame", x: from, y: top, width: wide, height: BAR }));
+      draw("rect", { class: colour, x: middle, y: top, width: to - middle, height: tall, opacity: 0.72 }),
+      draw("rect", { fill: `url(#${pattern})`, x: middle, y: top, width: to - middle, height: tall }));
+    if (!e.narrow) g.append(draw("rect", { class: "frame", x: from, y: top, width: wide, height: tall }));
     const repeat = data.networks[e.network].repeats > 1 ? `·${e.repeat}` : "";
     // Layers without names of their own are only numbered.
     const name = /^n\d+( \.\. n\d+)?$/.test(e.name) ? "" : ` ${e.name}`;
     const labels = e.count > 1 ? [data.networks[e.network].name] : [`${e.local}${repeat}${name}`, `${e.local}${repeat}`];
-    const label = labels.find((text) => 6.3 * text.length + 6 < wide);
-    if (label) g.append(draw("text", { class: inkOn(e.network), x: from + wide / 2, y: top + BAR / 2 + 4, "text-anchor": "middle" }, label));
+    const label = labels.find((text) => 6.3 * text.length + 6 < wide && tall > 11);
+    if (label) g.append(draw("text", { class: inkOn(e.network), x: from + wide / 2, y: top + tall / 2 + 4, "text-anchor": "middle" }, label));
     return withTip(g, () => barTip(data, e));
   }
 

@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from paretosoc.results.text.schedule import activity, steps_by_unit
+from paretosoc.results.text.schedule import activity, largest_of, mean_of, steps_by_unit
 
 
 def integral(steps, unit):
@@ -16,7 +16,7 @@ def test_power_over_time_is_the_energy(front, scheduled):
     problem = front.problem
     for member in front.members:
         figures = activity(problem, member)
-        steps = steps_by_unit(scheduled(problem, member), figures.dynamic_mw)
+        steps = steps_by_unit(scheduled(problem, member), figures.dynamic_mw, mean_of)
         by_unit = [
             integral(steps, u) + figures.idle_mw[u] * member.makespan_ps
             for u in range(len(problem.units))
@@ -29,7 +29,7 @@ def test_demand_is_that_of_what_runs(front, scheduled):
     problem = front.problem
     for member in front.members[:10]:
         demands, shown = activity(problem, member).demand_kbps, scheduled(problem, member)
-        steps = steps_by_unit(shown, demands)
+        steps = steps_by_unit(shown, demands, largest_of)
         assert steps.instants_ps[0] == 0
         assert steps.instants_ps[-1] == member.makespan_ps
         assert set(steps.values[-1]) == {0}
