@@ -35,6 +35,9 @@ from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Peak, Platform, Unit
 from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 
+MOST_REASONS = 4
+"""Most reasons that a note on refused groups names."""
+
 
 def network_costs(
     network: GroupedNetwork,
@@ -298,9 +301,20 @@ def _refused(
         f"{', '.join(table.unit for table in tables)} cannot run {len(groups)} of "
         f"{len(network.groups)} groups of {network.name}, "
         f"{100 * sum(network.groups[index].macs for index in groups) / work:.0f} % of its "
-        f"multiply-accumulates: {tables[0].note[groups[0]]}"
+        f"multiply-accumulates: {_reasons(tables[0].note[index] for index in groups)}"
         for groups, tables in units.items()
     ]
+
+
+def _reasons(notes: Iterable[str]) -> str:
+    """Return the first note of each reason, at most ``MOST_REASONS``. A note is the name of a layer
+    and a reason."""
+    first: dict[str, str] = {}
+    for note in notes:
+        first.setdefault(note.split(": ", 1)[-1], note)
+    left = len(first) - MOST_REASONS
+    more = [f"and {left} more"] if left > 0 else []
+    return "; ".join([*list(first.values())[:MOST_REASONS], *more])
 
 
 def _unit_costs(

@@ -194,6 +194,19 @@ def test_what_rules_forbid_is_said_with_its_share_of_the_work() -> None:
     )
 
 
+def test_every_reason_is_said_once_and_at_most_four() -> None:
+    kinds = [
+        layer(f"{operation}{k}", LayerKind.UNKNOWN, operation=operation)
+        for operation in ("HardSwish", "Erf", "Sin", "Cos", "Tan", "Atan")
+        for k in range(2)
+    ]
+    (text,) = network_costs(chain(kinds, range(1, 13), "odd"), XAVIER).refused
+    assert text.endswith(
+        "HardSwish0: dla0 runs no unknown (HardSwish); Erf0: dla0 runs no unknown (Erf); "
+        "Sin0: dla0 runs no unknown (Sin); Cos0: dla0 runs no unknown (Cos); and 2 more"
+    )
+
+
 @pytest.mark.parametrize(
     ("name", "precision"), [("vit_b_16", "fp16"), ("shufflenet_v2_x0_5", "int8")]
 )
