@@ -22,6 +22,7 @@ from paretosoc.dse.problem.runtime_limits import (
     can_be_split,
     dispatch_of,
     transition_limit,
+    why_so_many,
     without_rivals,
 )
 from paretosoc.dse.workload.objectives import parse_objective, with_default_objectives
@@ -54,9 +55,10 @@ def assemble(
     board_mw: int,
     losses: Sequence[IntArray] | None = None,
     runtime: Runtime = Runtime.NONE,
-) -> tuple[Problem, tuple[str, ...]]:
+) -> tuple[Problem, tuple[str, ...], tuple[str, ...]]:
     """Return the tables of all networks one after the other, with limits and objectives from the
-    options, and notes on limits that nobody asked for.
+    options, notes on what networks may not do that nobody forbade, and those on limits that are
+    raised for groups that units cannot run.
 
     Args:
         units: units with their number formats. ``costs`` have tables for each of them.
@@ -138,16 +140,16 @@ def assemble(
         f"{unit}, or the one of {as_written('pins')}"
         for n, unit in kept
     ]
-    limits = []
+    limits, raised = [], []
     for n, entry in enumerate(workload.networks):
         # The default is for engines: actors of a graph run where they are fastest.
         own = ANY if entry.is_graph and entry.max_transitions is None else entry.max_transitions
-        limit, forced = transition_limit(
-            (own, options.max_transitions),
+        place = (
             allowed[first[n] : first[n + 1]],
             [(edge.source, edge.target) for edge in networks[n].edges],
             problem_units,
         )
+        limit, forced = transition_limit((own, options.max_transitions), *place)
         layers = [layer.name for group in networks[n].groups for layer in group.layers]
         if not can_be_split(rules, layers):
             limit, forced = 0, 0
@@ -157,10 +159,9 @@ def assemble(
             )
         limits.append(limit)
         if forced > CHOSEN_TRANSITIONS:
-            notes.append(
-                f"{entry.name}: at most {limit} unit changes, {forced} of which are forced by "
-                f"layers that a unit cannot run ({as_written('max_transitions')} sets another "
-                "limit)"
+            raised.append(
+                f"{entry.name}: at most {limit} unit changes, as {why_so_many(*place)} {forced} "
+                f"({as_written('max_transitions')} sets another limit)"
             )
     problem = Problem(
         networks=tuple(
@@ -206,7 +207,7 @@ def assemble(
         tolerance_permille=_tolerance_permille(options),
         guarantee=guarantees(workload, options),
     )
-    return problem, tuple(notes)
+    return problem, tuple(notes), tuple(raised)
 
 
 def _tolerance_permille(options: Options) -> tuple[int, int] | None:

@@ -70,11 +70,14 @@ class BuiltProblem:
     """The number format of the costs, or several with commas if groups choose."""
     inputs: tuple[InputFile, ...]
     warnings: tuple[str, ...]
+    raised: tuple[str, ...] = ()
+    """Texts about limits of unit changes that are higher for groups that units cannot run."""
 
     @property
     def refused(self) -> tuple[str, ...]:
         """Return texts about groups that units cannot run."""
-        return tuple(dict.fromkeys(text for costs in self.costs for text in costs.refused))
+        found = (text for costs in self.costs for text in costs.refused)
+        return (*dict.fromkeys(found), *self.raised)
 
 
 _Key = tuple[Hashable, ...]
@@ -186,7 +189,7 @@ def build_problem(
     lost = None
     if losses is not None:
         lost = [_losses_of(workload, groups, losses, choice) for choice in choices]
-    problem, notes = assemble(
+    problem, notes, raised = assemble(
         workload, platform, options, choices, groups, costs, board, lost, runtime
     )
     models = [
@@ -225,6 +228,7 @@ def build_problem(
             *problem_warnings(workload.networks, entries, platform, formats, profile),
             *(() if losses is None else mixed_metrics(problem, groups, losses)),
         ),
+        raised=raised,
     )
 
 

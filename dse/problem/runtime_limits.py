@@ -205,21 +205,40 @@ def transition_limit(
     numbers = [most for most in asked if isinstance(most, int)]
     if numbers or ANY in asked or CHOSEN not in asked:
         return min(numbers, default=None), 0
+    most = max(_changes(allowed, edges, units).values(), default=0)
+    limit = CHOSEN_TRANSITIONS + most
+    return (limit, most) if limit < len(edges) else (None, 0)
+
+
+def why_so_many(
+    allowed: BoolArray, edges: Sequence[tuple[int, int]], units: Sequence[ProblemUnit]
+) -> str:
+    """Return what has the number of unit changes that :func:`transition_limit` counts as forced."""
+    changes = _changes(allowed, edges, units)
+    names = [name for name, count in changes.items() if count == max(changes.values())]
+    if "" in names:
+        return "no unit can run all layers, which forces"
+    return f"a mapping that runs all it can on {' or '.join(names)} has"
+
+
+def _changes(
+    allowed: BoolArray, edges: Sequence[tuple[int, int]], units: Sequence[ProblemUnit]
+) -> dict[str, int]:
+    """Return the unit changes that :func:`transition_limit` counts, by the name of the unit; the
+    empty name is of the mapping that stays longest, if no unit can run all groups."""
     names = list(dict.fromkeys(unit.unit_name for unit in units))
     entries = [[unit.unit_name == name for unit in units] for name in names]
     can = np.stack([allowed[:, columns].any(axis=1) for columns in entries], axis=1)
     ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
-    forced = [
-        int((column[ends[:, 0]] != column[ends[:, 1]]).sum())
-        for column in can.T
+    changes = {
+        name: int((column[ends[:, 0]] != column[ends[:, 1]]).sum())
+        for name, column in zip(names, can.T, strict=True)
         if 2 * column.sum() >= len(column)
-    ]
+    }
     if not can.all(axis=0).any():
         place = _longest_stays(can)
-        forced.append(int((place[ends[:, 0]] != place[ends[:, 1]]).sum()))
-    most = max(forced, default=0)
-    limit = CHOSEN_TRANSITIONS + most
-    return (limit, most) if limit < len(edges) else (None, 0)
+        changes[""] = int((place[ends[:, 0]] != place[ends[:, 1]]).sum())
+    return changes
 
 
 def _longest_stays(can: BoolArray) -> IntArray:
