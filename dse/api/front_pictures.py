@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
 from paretosoc.dse.api.result import check_plot
+from paretosoc.dse.certificate.summary import describe_proof
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import DRAWS, Confidence, choose
@@ -184,7 +185,7 @@ def front_views(front: Front, *, width: int, resolution: float | None) -> list[R
         f"{source.engine}, seed {source.seed}, stopped by {source.stopped_by}",
         *_limits(front),
         *describe_sureness(front),
-        *front.claims,
+        *describe_proof(numeric),
     ]
 
 

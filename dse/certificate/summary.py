@@ -32,6 +32,13 @@ def describe_claims(front: Front) -> list[str]:
     return sentences + [space_sentence(space) for space in dict.fromkeys(spaces)]
 
 
+def describe_proof(front: Front) -> list[str]:
+    """Return the claims about a front, or that there are none."""
+    return describe_claims(front) or [
+        "Not proved: design points that were not searched may be better ('dse certify' proves it)."
+    ]
+
+
 def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
     """Return the claim of bounds over boxes as text."""
     if claim.simulated and claim.epsilon_ppm == 0:

@@ -345,7 +345,7 @@ def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: 
     from rich.console import Console
 
     from paretosoc.dse.api.front_pictures import describe_sureness
-    from paretosoc.dse.certificate.summary import describe_claims
+    from paretosoc.dse.certificate.summary import describe_proof
     from paretosoc.dse.workload.objectives import OF_A_FRAME
     from paretosoc.fitness.guarantee.first_come import guarantee_figures
     from paretosoc.results.front.named_members import KNEE, mark_members
@@ -370,7 +370,7 @@ def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: 
     held = describe_fixed_clocks(front.problem)
     if held is not None:
         console.print(f"Clocks not searched: {held}.", highlight=False)
-    for sentence in (*describe_sureness(found), *describe_claims(front)):
+    for sentence in (*describe_sureness(found), *describe_proof(front)):
         console.print(sentence, highlight=False)
     console.print(
         f"Written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}",
