@@ -175,8 +175,8 @@ class ProblemOptions(TypedDict, total=False):
             "Runtime that members are deployed to: it says which units there are, how each takes "
             "its work, and what a network keeps to",
             axis="runtimes",
-            default="the board's own (Jetsons: trtexec); none if it has none or for dataflow graphs "
-            "alone",
+            default="the board's own (Jetsons: trtexec); none if it has none or for dataflow "
+            "graphs alone",
         ),
     ]
     dispatch: Annotated[

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
@@ -96,8 +97,8 @@ def front_frame(front: Front) -> DataFrame:
     clocks (``gpu_mhz``, NaN if off), priorities if they are searched (``vgg19_priority``),
     ``transitions``, energies. Networks that run freely each add their rate (``vgg19_hz``) and its
     share of the rate alone (``vgg19_of_alone``). Networks with rates add the longest response, 95th
-    percentile and jitter in ps, and misses (``vgg19_longest_ps``, ``vgg19_percentile_95_ps``,
-    ``vgg19_jitter_ps``, ``vgg19_misses``).
+    percentile and jitter, and misses (``vgg19_longest_ms``, ``vgg19_percentile_95_ms``,
+    ``vgg19_jitter_ms``, ``vgg19_misses``). ``makespan_ms``: the end of the last execution.
 
     Raises:
         ResultError: if pandas is not installed.
@@ -119,11 +120,13 @@ def front_frame(front: Front) -> DataFrame:
                 **{f"{name}_mhz": clock for name, clock in clocks.items()},
                 **{f"{name}_priority": level for name, level in priorities.items()},
                 "transitions": row["transitions"],
-                "makespan_ps": member.makespan_ps,
-                "energy_fj": member.energy_fj,
+                "makespan_ms": member.makespan_ps / PS_PER_MS,
+                "energy_mj": member.energy_fj / FJ_PER_MJ,
                 **{f"{name}_hz": rate["images_uhz"] / 1e6 for name, rate in rates.items()},
                 **{
-                    f"{name}_{figure}": value
+                    f"{name}_{figure.replace('_ps', '_ms')}": (
+                        value / PS_PER_MS if figure.endswith("_ps") else value
+                    )
                     for name, entry in responses.items()
                     for figure, value in entry.items()
                 },

@@ -18,7 +18,7 @@ def test_a_front_as_a_table(front):
     frame = front.to_pandas()
     assert list(frame.index) == list(range(len(front.members)))
     assert frame.index.name == "member"
-    assert frame["makespan_ps"].tolist() == [member.makespan_ps for member in front.members]
+    assert frame["makespan_ms"].tolist() == [m.makespan_ps / 1e9 for m in front.members]
     assert frame["energy [mJ]"].tolist() == [m.energy_fj / 1e12 for m in front.members]
     for index, marks in mark_members(front).items():
         assert frame.loc[index, "marks"] == ", ".join(marks)
