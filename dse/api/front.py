@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -30,7 +30,7 @@ from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.results.costs.cost_origins import CostError, CostOrigins
-from paretosoc.results.errors import ResultError
+from paretosoc.results.errors import MissingMemberError, ResultError
 from paretosoc.results.export.result_folder import (
     CERTIFICATE,
     EPSILON,
@@ -265,12 +265,21 @@ class Front(Sequence[Member]):
         """Return a member by position or by name.
 
         Raises:
-            IndexError: if there is no such position.
+            MissingMemberError: if there is no such position. It is an IndexError, too.
             ResultError: if there is no such name. The message lists the names.
+            WorkloadError: on anything that is neither.
         """
         if isinstance(which, str):
             return self.members[choose_member(self.numeric, which)]
-        return self.members[which]
+        check_type("member", which, Integral | slice, "a position, a slice or a name")
+        try:
+            return self.members[which]
+        except IndexError:
+            last = len(self) - 1
+            known = f"0 to {last}" if last >= 0 else "it is empty"
+            raise MissingMemberError(
+                f"member: a position in the front ({known}) is required, got {which}"
+            ) from None
 
     @cached_property
     def quick_confidence(self) -> Confidence | None:

@@ -81,6 +81,8 @@ def load_platforms(name_or_path: str | Path) -> list[Platform]:
     Raises:
         PlatformError: as there.
     """
+    if not isinstance(name_or_path, str | Path):
+        raise PlatformError(f"platform: a name or a path is required, got {name_or_path!r}")
     board, modes = board_and_mode(str(name_or_path))
     if board not in ("", str(name_or_path)) and not Path(name_or_path).exists():
         return power_modes_named(_load(board), modes)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from doctest import DocTestParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,6 +60,20 @@ def test_members_speak_the_units_of_people(front: dse.Front) -> None:
     assert len(front[:2]) == min(2, len(front))
     with pytest.raises(dse.DseError, match="marks"):
         front["nothing of the kind"]
+    last = len(front) - 1
+    with pytest.raises(dse.DseError, match=rf"front \(0 to {last}\) is required, got 300"):
+        front[300]
+    with pytest.raises(IndexError):
+        front[-last - 2]
+    wrong: Any = None
+    with pytest.raises(dse.DseError, match="a position, a slice or a name is required, got None"):
+        front[wrong]
+
+
+@pytest.mark.parametrize("name", [None, 3])
+def test_a_platform_is_a_name_or_a_path(name: Any) -> None:
+    with pytest.raises(dse.DseError, match=f"a name or a path is required, got {name}"):
+        dse.platform(name)
 
 
 def test_a_front_is_saved_loaded_and_verified(front: dse.Front, tmp_path: Path) -> None:
