@@ -100,6 +100,8 @@ def _draw_pair(
     axes.margins(0.06)
 
 
+_THOUSANDS = 10_000
+"""Numbers of design points are in thousands on axes that end above this."""
 _STYLES = ("-", "--", ":", "-.")
 
 
@@ -110,6 +112,7 @@ def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
         ResultError: if a front was not reached by a search that recorded its hypervolume.
     """
     from matplotlib.figure import Figure
+    from matplotlib.ticker import MaxNLocator
 
     figure = Figure(figsize=(COLUMN_INCHES, 2.2), layout="constrained")
     axes = figure.add_subplot()
@@ -132,7 +135,9 @@ def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
     axes.set_xlim(left=0)
     axes.set_xlabel("Design points evaluated")
     axes.set_ylabel("Hypervolume (% of the last)")
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+    axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    is_short = axes.get_xlim()[1] < _THOUSANDS
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0f}" if is_short else f"{x / 1000:,g}k")
     if len(fronts) > 1:
         figure.legend(loc="outside upper left", ncols=2, columnspacing=1.0)
     return figure

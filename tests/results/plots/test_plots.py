@@ -147,6 +147,19 @@ def test_convergence_is_in_per_cent_of_the_last(front):
         ]
 
 
+@pytest.mark.parametrize("evaluations", [2_500, 99_000, 300_000, 1_000_000])
+def test_labels_of_design_points_keep_apart(front, evaluations):
+    source = dataclasses.replace(front.provenance, evaluations=evaluations)
+    with picture_settings():
+        figure = draw_convergence([("one", dataclasses.replace(front, provenance=source))])
+        figure.draw_without_rendering()
+    labels = [label for label in figure.axes[0].get_xticklabels() if label.get_text()]
+    assert len(labels) > 2
+    assert ("k" in labels[-1].get_text()) == (evaluations > 10_000)
+    boxes = [label.get_window_extent() for label in labels]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+
+
 @pytest.mark.parametrize("first", [ObjectiveKind.LATENCY, ObjectiveKind.THROUGHPUT])
 def test_the_step_between_two_members_is_the_worse_of_both(front, first):
     """Of a front of latency and energy it lies above both, of throughput and energy as well, but
