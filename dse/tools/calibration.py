@@ -33,7 +33,8 @@ from paretosoc.fitness.calibration.dvfs_table import (
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.fitness.costs.hardware_limits import limit_notes
 from paretosoc.fitness.costs.network_costs import choose_precision
-from paretosoc.fitness.costs.taught import compared
+from paretosoc.fitness.costs.standard_errors import estimated
+from paretosoc.fitness.costs.taught import beyond_error, compared
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
@@ -128,6 +129,13 @@ def calibrate_table(
     )
     if comparisons:
         document["comparisons"] = [write_document(one) for one in comparisons]
+        notes += dict.fromkeys(filter(None, (_beyond(platform, one) for one in comparisons)))
+    if "board_mw" in document:
+        notes.append(
+            f"constant power of the board, which counts in all networks' energy: now "
+            f"{document['board_mw'] / 1000:g} W by the measured powers, {platform.name} has "
+            f"{platform.board_mw / 1000:g} W"
+        )
     return Calibration(platform, groups, shapes, tuple(results), document, tuple(notes))
 
 
@@ -150,6 +158,12 @@ def _compared(
     measured = {0: max(1, round(time_ms * PS_PER_MS))}
     found = compared(network, platform, unit, precision, clocks, measured)
     return [] if found is None else [found]
+
+
+def _beyond(platform: Platform, one: Comparison) -> str:
+    peaks = platform.unit_by_name[one.unit].peaks
+    (peak,) = [peak for peak in peaks if peak.precision == one.precision]
+    return beyond_error(estimated(peak), [one])
 
 
 def _notes(

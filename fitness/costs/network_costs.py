@@ -239,13 +239,13 @@ def _draft(
     macs = sum(group.macs for group in single.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
     if record is None:
-        error = standard_errors.estimated(peak)
+        error = before = standard_errors.estimated(peak)
         here = unit.name, precision
         lessons = [one for one in comparisons if (one.unit, one.precision) == here]
         if lessons:
-            factor, error = taught.posterior(error, lessons)
+            factor, error = taught.posterior(before, lessons)
             parts = [taught.scaled(part, factor) for part in parts]
-            sure = taught.words(factor, error, lessons)
+            sure = taught.words(factor, before, error, lessons)
         else:
             sure = "an estimate" + ("" if peak.error is None else f": {peak.error.words}")
         return _Draft(parts, CostOrigin.ESTIMATED, sure, error)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import exp, log, sqrt
+from math import exp, hypot, log, sqrt
 from statistics import fmean
 
 from paretosoc.common.units import percent_off
@@ -30,6 +30,8 @@ from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 STEPS = 1000
 """Factors are whole numbers over this, so that they are the same on every machine."""
+MOST_SCALES = 3
+"""A measured time that is off by more scales of its error lets doubt how the board ran."""
 
 
 def compared(
@@ -81,10 +83,36 @@ def scaled(part: TimeParts, factor: Fraction) -> TimeParts:
     return part.scaled(bounded, bounded, factor)
 
 
-def words(factor: Fraction, error: CostError, comparisons: Sequence[Comparison]) -> str:
-    """Return how an estimate was scaled, and its error, in words."""
+def beyond_error(before: CostError, comparisons: Sequence[Comparison]) -> str:
+    """Return which measured times are more than ``MOST_SCALES`` errors from their estimates, what
+    to check then, or an empty text.
+
+    Args:
+        before: errors of estimates, without these.
+    """
+    most = MOST_SCALES * hypot(before.of_network, REPEATED) / 1000
+    far = [
+        f"{one.network} on {one.unit} takes {one.measured_ps / one.estimated_ps:.2f} times its "
+        "estimate"
+        for one in comparisons
+        if abs(log(one.measured_ps / one.estimated_ps)) > most
+    ]
+    if not far:
+        return ""
+    off = percent_off(before.of_network)
+    return (
+        f"{', '.join(far)}, far beyond the stated error (about {off} % in the median): check "
+        "clocks, power mode and heat of the board"
+    )
+
+
+def words(
+    factor: Fraction, before: CostError, error: CostError, comparisons: Sequence[Comparison]
+) -> str:
+    """Return how an estimate was scaled, and its error before and with it, in words."""
+    beyond = beyond_error(before, comparisons)
     names = ", ".join(dict.fromkeys(one.network for one in comparisons))
     return (
         f"an estimate times {float(factor):g}, by the measured {names} on {comparisons[0].unit}: "
-        f"about {percent_off(error.of_network)} % off in the median"
+        f"about {percent_off(error.of_network)} % off in the median{beyond and f'; {beyond}'}"
     )

@@ -74,6 +74,15 @@ def test_more_networks_teach_more() -> None:
     assert all(one > two for one, two in pairwise(widths))
 
 
+@pytest.mark.parametrize(("scales", "is_far"), [(2.9, False), (3.1, True), (-3.1, True)])
+def test_a_measurement_beyond_three_errors_is_said(scales: float, is_far: bool) -> None:
+    error = np.hypot(estimated(GPU.peaks[1]).of_network, REPEATED) / 1000
+    ratio = float(np.exp(scales * error))
+    note = costs_with(comparison(ratio)).units[PLACE].note[0]
+    text = f"a on gpu takes {ratio:.2f} times its estimate, far beyond the stated error"
+    assert (text in note) == is_far
+
+
 def test_estimates_on_the_unit_in_the_format_are_scaled() -> None:
     plain, taught = network_costs(ALEXNET, BOARD, precision="fp16"), costs_with(comparison(1.5))
     factor, error = posterior(estimated(GPU.peaks[1]), [comparison(1.5)])

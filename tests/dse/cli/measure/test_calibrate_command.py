@@ -66,6 +66,23 @@ def test_the_document_has_everything(calibrated):
     assert "cannot determine static_mw and own_mw and clock_mw" in forms["voltage-clock"]["reason"]
 
 
+def test_the_power_of_the_board_is_said(calibrated):
+    profile, document = calibrated
+    fitted = json.loads(profile.read_text())["board_mw"] / 1000
+    (note,) = [note for note in document["notes"] if "constant power of the board" in note]
+    has = load_platform("jetson-tx2").board_mw / 1000
+    assert note.endswith(f"now {fitted:g} W by the measured powers, jetson-tx2 has {has:g} W")
+
+
+def test_a_time_far_beyond_the_stated_error_is_said(dse, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("network,unit,gpu_mhz,emc_mhz,ms\nvgg19,gpu,1300.5,1866,670\n")
+    outcome = dse("calibrate", path, *ON_TX2)
+    assert outcome.status == 0, outcome.err
+    assert outcome.out.count("far beyond the stated error") == 1
+    assert "check clocks, power mode and heat of the board" in " ".join(outcome.out.split())
+
+
 ON_TX2 = ("--platform", "jetson-tx2")
 
 
