@@ -95,14 +95,15 @@ def _load(name_or_path: str | Path) -> Platform:
     document, label = platform_document(name_or_path)
     try:
         check_against_schema(document, "platform", label)
+        return _built(document, label)
     except PlatformError as error:
-        raise PlatformError(f"{error}{_not_extended(document, label, str(error))}") from None
-    return _built(document, label)
+        raise PlatformError(f"{error}{_which_entry(document, label, str(error))}") from None
 
 
-def _not_extended(document: dict[str, Any], label: str, fault: str) -> str:
-    """Return that a faulty entry of a list has a name that no entry of the platform has which the
-    file extends, so that it is a new one. Empty for all other faults."""
+def _which_entry(document: dict[str, Any], label: str, fault: str) -> str:
+    """Return which entry of a list is faulty, whose place counts the entries of the platform that
+    the file extends: the name, or that it is a new one, or that its unit was removed. Empty for all
+    other faults."""
     place = re.match(r"(\w+)\[([0-9]+)\]", fault.removeprefix(f"{label}: "))
     own = parse_exact(_read_file(Path(label), label), label)
     if place is None or place[1] not in MERGED_BY or "extends" not in own:
@@ -114,8 +115,14 @@ def _not_extended(document: dict[str, Any], label: str, fault: str) -> str:
         return ""
     known = [str(other.get(key)) for other in others if isinstance(other, dict)]
     name = entry.get(key)
-    if not isinstance(name, str) or name in known:
+    if not isinstance(name, str):
         return ""
+    units = own.get("units", [])
+    if place[1] == "transitions" and {"name": name, "remove": True} in units:
+        entry_text = json.dumps({key: name, "remove": True})
+        return f". Unit {name!r} is removed: remove its entry of transitions as well: {entry_text}"
+    if name in known:
+        return f". With the entries of {own['extends']}, {place[0]} is the one of {key} {name!r}"
     hint = did_you_mean(name, known, "", most=1)
     listed = f"{', '.join(known)}{hint and f'; {hint}'}"
     return f". It is a new entry: {own['extends']} has none of that {key} ({listed})"

@@ -109,6 +109,14 @@ def test_every_platform_follows_the_schema(name: str, tmp_path: Path) -> None:
             "units[1].clocks[0] must name a domain (cpu, gpu, dla, emc), got 'gppu'; did you mean",
         ),
         ({"units": [{"name": "dla2", "remove": True}]}, "did you mean dla"),
+        (
+            {"domains": [{"name": "gpu", "frequencies_mhz": [1]}]},
+            "With the entries of jetson-agx-xavier, domains[1] is the one of name 'gpu'",
+        ),
+        (
+            {"units": [{"name": "dla1", "remove": True}]},
+            """is removed: remove its entry of transitions as well: {"unit": "dla1", "remove": """,
+        ),
         ({"deployment": {"boord": {"remove": True}}}, "there is no 'boord' to remove ("),
     ],
     ids=str,
