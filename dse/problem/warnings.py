@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from paretosoc.common.text import did_you_mean
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
@@ -31,7 +32,11 @@ def problem_warnings(
 
     Args:
         tables: tables of each network of the workload. Networks that are alike share theirs.
+
+    Raises:
+        WorkloadError: on the size of a dimension that no network has.
     """
+    _check_dimensions(workload, tables)
     distinct = list(dict.fromkeys(tables))
     imported = [entry.imported for entry in distinct]
     measurable = [
@@ -44,7 +49,6 @@ def problem_warnings(
     ]
     return (
         *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
-        *_unused_dimensions(workload, tables),
         *(note for entry in distinct for note in entry.costs.notes),
         *_idle_units(distinct, platform, formats),
         *_misspelt_operations(platform),
@@ -86,18 +90,22 @@ def mixed_metrics(
     )
 
 
-def _unused_dimensions(
-    workload: Sequence[WorkloadNetwork], tables: Sequence[NetworkTables]
-) -> list[str]:
-    """Return a text about sizes of dimensions that no network has."""
+def _check_dimensions(workload: Sequence[WorkloadNetwork], tables: Sequence[NetworkTables]) -> None:
+    """Refuse sizes of dimensions that no network has."""
+    pairs = list(zip(workload, tables, strict=True))
     given = {name for network in workload for name, _ in network.dimensions}
     used = {
         name
-        for network, entry in zip(workload, tables, strict=True)
+        for network, entry in pairs
         for name, _ in network.dimensions
         if name not in entry.imported.unused_dimensions
     }
-    return [f"no network has a dynamic dimension {name!r}" for name in sorted(given - used)]
+    known = sorted(used.union(*(entry.imported.dynamic_dimensions for _, entry in pairs)))
+    for name in sorted(given - used):
+        hint = did_you_mean(name, known) if known else "their sizes are fixed"
+        raise WorkloadError(
+            f"{as_written('dimensions')}: no network has a dynamic dimension {name!r} ({hint})"
+        )
 
 
 def _quantised(

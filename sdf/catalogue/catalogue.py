@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -171,14 +171,14 @@ def load_network(
 
 def _load(name_or_path: str, dimensions: tuple[tuple[str, int], ...]) -> ImportedNetwork:
     file = model_file(name_or_path, dict(dimensions))
-    left = dict(dimensions)
+    own: tuple[str, ...] = ()
     if name_or_path in LANGUAGE_MODELS:
-        left.pop(SEQUENCE, None)
-        if not LANGUAGE_MODELS[name_or_path].is_encoder:
-            left.pop(PAST, None)
-    return import_onnx_bytes(
+        own = (SEQUENCE,) if LANGUAGE_MODELS[name_or_path].is_encoder else (SEQUENCE, PAST)
+    left = {name: size for name, size in dimensions if name not in own}
+    network = import_onnx_bytes(
         file.data, name=file.name, folder=file.folder, dimensions=left, label=file.label
     )
+    return replace(network, dynamic_dimensions=own) if own else network
 
 
 _load_known = lru_cache(maxsize=64)(_load)

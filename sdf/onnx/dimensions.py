@@ -35,6 +35,8 @@ class Dimensions:
                 )
         self._given = dict(given)
         self._used: set[str] = set()
+        self.names: list[str] = []
+        """Dynamic dimensions of the inputs, by name or as ``input:axis``."""
         self._missing: dict[str, list[str]] = {}
         self.batch: list[str] = []
         """Inputs whose batch is taken as 1."""
@@ -58,6 +60,7 @@ class Dimensions:
             size = entry.dim_value if entry.HasField("dim_value") else 0
             place = f"{value.name}:{axis}"
             if size < 1:
+                self.names.append(place if entry.dim_param in _NO_NAMES else entry.dim_param)
                 size = self._size(place) or self._size(entry.dim_param)
             if size < 1 and read:
                 if not (

@@ -19,7 +19,7 @@ from paretosoc.sdf.layer import LayerKind
 from paretosoc.sdf.onnx.file import parse_model
 from paretosoc.sdf.onnx.layers import make_layer
 from paretosoc.sdf.onnx.nodes import Shape
-from paretosoc.sdf.onnx.operators.op_kinds import operation_name
+from paretosoc.sdf.onnx.operators.op_kinds import needs_plugin, operation_name
 from paretosoc.sdf.onnx.walk import Walk, walk_model
 
 _QUANTISED = re.compile(
@@ -48,6 +48,8 @@ class ImportedNetwork:
     """Hash of the bytes that the model was read from."""
     unused_dimensions: tuple[str, ...] = ()
     """Dimensions that were given a size and that the model does not have."""
+    dynamic_dimensions: tuple[str, ...] = ()
+    """Those that the model has, by name or as ``input:axis``."""
     readers: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """For each input the layers that read it."""
 
@@ -154,6 +156,7 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
         warnings=(*walk.warnings, *_unknown(actors)),
         sha256=sha256,
         unused_dimensions=walk.unused_dimensions,
+        dynamic_dimensions=walk.dynamic_dimensions,
         readers=tuple(
             (tensor, tuple(node.name for node in walk.layers if tensor in node.inputs))
             for tensor in walk.inputs
@@ -175,8 +178,10 @@ def _unknown(actors: list[Actor]) -> list[str]:
     counts = sorted(Counter(layer.operation for layer in unknown).items())
     names = ", ".join(f"{name} ({count}x)" for name, count in counts)
     share = f"{moved / total:.1%}" if total else "none"
+    foreign = [name for name, _ in counts if needs_plugin(name.rpartition("::")[0])]
     return [
-        f"operations that are not known cost only the bytes they move ({share} of all): {names}"
+        f"operations that are not known cost only the bytes they move ({share} of all): {names}",
+        *(f"{name} needs a plugin of the runtime: it is of no domain of ONNX" for name in foreign),
     ]
 
 

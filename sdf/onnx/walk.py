@@ -48,6 +48,8 @@ class Walk:
     warnings: list[str] = field(default_factory=list)
     unused_dimensions: tuple[str, ...] = ()
     """Dimensions that were given a size and that the model does not have."""
+    dynamic_dimensions: tuple[str, ...] = ()
+    """Those that the model has, each once."""
 
 
 def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
@@ -72,6 +74,7 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     layers, idle = needed(state.layers, outputs)
     walk = Walk(state.tensors, layers, [], outputs, state.constants)
     walk.unused_dimensions = state.dimensions.unused
+    walk.dynamic_dimensions = tuple(dict.fromkeys(state.dimensions.names))
     for name in outputs:
         if name not in state.tensors:
             raise GraphError(f"output {name!r} is computed by no node; the file may be cut off")

@@ -22,6 +22,7 @@ from paretosoc.dse.tools.deploy.random_weights import (
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.onnx.file import parse_model
+from paretosoc.sdf.onnx.operators.op_kinds import needs_plugin, operation_name
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
 
 RELATIVE_TOLERANCE = 1e-5
@@ -266,8 +267,18 @@ def run_model(
     except Exception as error:
         # ONNX Runtime's errors share no base class but Exception.
         unchecked = as_written("check", value=False, command="--no-check")
+        foreign = {
+            operation_name(node.domain, node.op_type)
+            for node in model.graph.node
+            if needs_plugin(node.domain)
+        }
+        cause = (
+            f"{', '.join(sorted(foreign))} needs a plugin of the runtime, and without a check of "
+            f"its results {unchecked}"
+            if foreign
+            else f"a model without weights needs {unchecked}"
+        )
         raise ResultError(
-            f"{label}: ONNX Runtime cannot run it; a model without weights needs {unchecked}: "
-            f"{reason_of(error)}"
+            f"{label}: ONNX Runtime cannot run it; {cause}: {reason_of(error)}"
         ) from None
     return dict(zip(wanted, results, strict=True))

@@ -96,6 +96,12 @@ def kind_of(domain: str, operator: str) -> LayerKind:
     return _KINDS.get(domain, {}).get(operator, LayerKind.UNKNOWN)
 
 
+def needs_plugin(domain: str) -> bool:
+    """Return whether the operators of a domain are neither ONNX's nor ONNX Runtime's, so that a
+    runtime has them from a plugin only."""
+    return bool(domain) and not f"{domain}.".startswith(("ai.onnx.", f"{CONTRIBUTED_DOMAIN}."))
+
+
 def operation_name(domain: str, operator: str) -> str:
     """Return a layer's name of its operator: ``Conv``, or ``domain::Op`` outside ONNX's own
     domain."""

@@ -217,13 +217,14 @@ def test_a_size_may_be_that_of_one_network():
     ]
 
 
-def test_only_a_dimension_that_no_network_has_is_warned_of(place, capsys):
+def test_only_a_dimension_that_no_network_has_is_refused(place, capsys):
     networks = [str(place / "nets/wide.onnx"), "squeezenet"]
     more = ["-p", "jetson-agx-xavier", "--max-evaluations", "50", "--quiet", "--dim", "N=2"]
     assert run(["explore", *networks, *more, "-o", str(place / "used")]) == 0
     assert "dimension" not in capsys.readouterr().err
-    assert run(["explore", *networks, *more, "--dim", "M=2", "-o", str(place / "unused")]) == 0
-    assert "no network has a dynamic dimension 'M'" in capsys.readouterr().err
+    assert run(["explore", *networks, *more, "--dim", "NN=2", "-o", str(place / "unused")]) == 2
+    message = "--dim: no network has a dynamic dimension 'NN' (did you mean N?)"
+    assert message in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,7 @@ def test_sizes_that_a_model_has_not_are_reported() -> None:
     sizes = {"sequence": 4, "past": 2, "more": 3}
     assert load_network("smollm-135m", dimensions=sizes).unused_dimensions == ("more",)
     assert load_network("bert-tiny", dimensions=sizes).unused_dimensions == ("more", "past")
+    assert load_network("smollm-135m").dynamic_dimensions == ("sequence", "past")
     assert model_file("bert-tiny").data == model_file("bert-tiny", {"sequence": 128}).data
     assert model_file("bert-tiny").data != model_file("bert-tiny", {"sequence": 64}).data
 

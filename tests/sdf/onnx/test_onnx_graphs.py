@@ -128,6 +128,8 @@ def test_several_domains_and_unknown_operations() -> None:
     assert len(named) == 1
     assert named[0].endswith("Frobnicate (1x), org.acme::Wobble (2x)")
     assert "(63.6% of all)" in named[0]
+    foreign = [text for text in network.warnings if "plugin" in text]
+    assert foreign == ["org.acme::Wobble needs a plugin of the runtime: it is of no domain of ONNX"]
     assert network.outputs == (("y", (2, 5)),)
 
 

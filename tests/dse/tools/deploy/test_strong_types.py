@@ -245,6 +245,17 @@ def test_a_cast_part_that_does_not_run_is_refused_with_random_weights_too(tmp_pa
         check_formats(parts, values, None, "small")
 
 
+def test_an_operator_of_a_plugin_is_named(tmp_path):
+    parts, values = cast_parts(tmp_path, "fp16")
+    model = onnx.load(str(parts[0][0].path))
+    model.graph.node[0].domain, model.graph.node[0].op_type = "com.acme", "MyRadarFuse"
+    model.opset_import.add(domain="com.acme", version=1)
+    onnx.save(model, str(parts[0][0].path))
+    words = "cannot run it; com.acme::MyRadarFuse needs a plugin of the runtime, and without a"
+    with pytest.raises(ResultError, match=words):
+        check_formats(parts, values, None, "small")
+
+
 @pytest.mark.parametrize("swapped", [False, True])
 def test_random_weights_require_equality_before_the_cast_only(dse, tmp_path, monkeypatch, swapped):
     """The softmax of an untrained network amplifies what INT8 rounds."""
