@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument
+from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
+    from paretosoc.dse.api.problem import Problem
     from paretosoc.sdf.grouping.summary import NetworkSummary
 
 
@@ -26,10 +27,20 @@ def network(
         str,
         Argument(help="A name (see 'dse networks') or an .onnx file.", metavar="NAME|FILE"),
     ],
+    platform: Annotated[
+        str | None,
+        Option(
+            "--platform",
+            "-p",
+            help="Platform whose costs are shown: what each group takes on each unit at the "
+            "fastest clocks, and the whole network. A name (see 'dse platforms') or a JSON file.",
+        ),
+    ] = None,
+    precision: opt.Precision = None,
     dim: opt.Dimensions = None,
     as_json: opt.AsJson = False,
 ) -> None:
-    """Show a network's layers, operations, sizes and legal cuts."""
+    """Show a network's layers, operations, sizes and legal cuts, and its costs on a board."""
     from paretosoc.dse.workload.workload_file import is_workload_file
     from paretosoc.sdf.catalogue.catalogue import load_network
     from paretosoc.sdf.grouping.summary import summarise
@@ -38,10 +49,41 @@ def network(
         raise WorkloadError(f"{source}: is a workload file: one of its networks is required")
     dimensions = opt.sizes_of(dim)
     summary = summarise(load_network(source, dimensions=dimensions))
+    if platform is None and precision is not None:
+        raise WorkloadError("--precision: is for costs on a board, which --platform names")
+    on = None if platform is None else _on_board(source, platform, precision, dimensions)
     if as_json:
-        print(json.dumps(network_data(summary), indent=2))
+        costs = {} if on is None else {"groups_on_units": _cost_rows(on)}
+        print(json.dumps(network_data(summary) | costs, indent=2))
         return
     _print(summary)
+    if on is not None:
+        from rich.console import Console
+
+        from paretosoc.dse.problem.domains import clocks_at
+        from paretosoc.results.text.costs import cost_tables
+
+        print()
+        console = Console(highlight=False)
+        points = clocks_at(on.numeric, ())
+        console.print(cost_tables(on.numeric, on.costs, points, width=console.width))
+
+
+def _on_board(
+    source: str, platform: str, precision: str | None, dimensions: dict[str, int]
+) -> Problem:
+    """Return the problem of the network alone on all units of a board, whatever runtimes serve."""
+    from paretosoc.dse.api.problem import Problem
+
+    names = None if precision is None else precision.split(",")
+    return Problem(source, platform, runtime="none", precision=names, dimensions=dimensions)
+
+
+def _cost_rows(problem: Problem) -> list[dict[str, object]]:
+    from paretosoc.dse.problem.domains import clocks_at
+    from paretosoc.results.text.costs import cost_rows
+
+    return cost_rows(problem.numeric, problem.costs, clocks_at(problem.numeric, ()))
 
 
 def network_data(summary: NetworkSummary) -> dict[str, Any]:

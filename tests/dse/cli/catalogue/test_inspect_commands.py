@@ -12,6 +12,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
+from paretosoc import Problem
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.cli.shared.terminal import wrapped
 from paretosoc.platforms.io.platform_file import platform_names
@@ -47,6 +48,24 @@ def test_network_as_json(output):
     assert data["parameter_bytes"] == 4 * data["parameters"]
     assert data["inputs"] == [{"name": "data_0", "shape": [1, 3, 224, 224]}]
     assert set(data["transition_points"]) <= set(data["legal_cuts"])
+
+
+def test_network_on_a_board(output):
+    """Its costs on all units, also on those that the board's runtime does not serve."""
+    board = ("network", "alexnet", "-p", "jetson-agx-xavier")
+    data = json.loads(output(*board, "--json"))
+    problem = Problem("alexnet", "jetson-agx-xavier", runtime="none").numeric
+    gpu = next(unit for unit in problem.units if unit.name == "gpu")
+    rows = data["groups_on_units"]
+    assert [row["units"]["gpu"]["time_ps"] for row in rows] == gpu.time_ps[:, -1, -1].tolist()
+    text = output(*board, columns=120)
+    head = next(line for line in text.splitlines() if "MMACs" in line)
+    assert head.split()[4:] == [unit.name for unit in problem.units]
+    total = next(line for line in text.splitlines() if line.split()[:1] == ["total"])
+    assert f"{gpu.time_ps[:, -1, -1].sum() / 1e9:.3f}" in total
+    assert ", int8, at (MHz): " in output(*board, "--precision", "int8", columns=120)
+    told = output("network", "alexnet", "--precision", "int8", status=2)
+    assert "--precision: is for costs on a board, which --platform names" in told
 
 
 def test_network_for_people(output):
@@ -128,7 +147,7 @@ def test_sdf(output, name, monkeypatch):
             reports.append(analyse(*arguments, **options))
         return reports[0]
 
-    monkeypatch.setattr("paretosoc.sdf.analysis.sdf_report.analyse", once)
+    monkeypatch.setattr("paretosoc.dse.cli.catalogue.sdf.analyse", once)
     file = GRAPHS / f"{name}.xml"
     graph = read_graph(file)
     data = json.loads(output("sdf", str(file), "--json"))
