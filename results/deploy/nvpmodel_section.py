@@ -69,6 +69,13 @@ def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
     return min(exact or able, key=lambda cost: (cost.distance, cost.mode.number), default=None)
 
 
+def of_which(costs: Sequence[ModeCost]) -> str:
+    """Return that :func:`nearest_mode` is one of fewer than all modes that can run the mapping, in
+    words."""
+    able = [cost.is_exact for cost in costs if cost.times_ps is not None]
+    return ", of those with exact figures" if any(able) and not all(able) else ""
+
+
 def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
     """Return the cost of a mode against the member's own clocks, in a line."""
     start = f"mode {cost.mode.number} ({cost.mode.name}): "
@@ -142,7 +149,8 @@ def nvpmodel_section(
         *(f"#   {mode_cost_words(deployment, cost)}" for cost in costs),
     ]
     if nearest is not None:
-        lines.append(f"# Nearest clocks: mode {nearest.mode.number} ({nearest.mode.name}).")
+        name = f"mode {nearest.mode.number} ({nearest.mode.name})"
+        lines.append(f"# Nearest clocks{of_which(costs)}: {name}.")
     lines += ["", f"< POWER_MODEL ID={number} NAME=PARETOSOC_{deployment.index} >"]
     return "\n".join([*lines, *_mode_lines(deployment, modes)]) + "\n"
 

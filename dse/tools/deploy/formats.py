@@ -22,6 +22,7 @@ from paretosoc.results.deploy.nvpmodel_section import (
     mode_cost_words,
     nearest_mode,
     nvpmodel_section,
+    of_which,
     power_modes,
 )
 from paretosoc.results.deploy.runtime_placement import (
@@ -74,11 +75,11 @@ def _write_nvpmodel(job: Job) -> Facts:
     text = nvpmodel_section(deployment, modes, costs, from_file=conf is not None)
     job.write_text("nvpmodel.conf", text)
     nearest = nearest_mode(costs)
-    job.notes.append(
-        "The mapping runs in none of the board's own modes."
-        if nearest is None
-        else f"Nearest of the board's own modes: {mode_cost_words(deployment, nearest)}."
-    )
+    if nearest is None:
+        job.notes.append("The mapping runs in none of the board's own modes.")
+    else:
+        words = mode_cost_words(deployment, nearest)
+        job.notes.append(f"Nearest of the board's own modes{of_which(costs)}: {words}.")
     return {"modes": costs}
 
 
