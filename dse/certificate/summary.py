@@ -34,9 +34,11 @@ def describe_claims(front: Front) -> list[str]:
 
 def describe_proof(front: Front) -> list[str]:
     """Return the claims about a front, or that there are none."""
-    return describe_claims(front) or [
-        "Not proved: design points that were not searched may be better ('dse certify' proves it)."
-    ]
+    claims = describe_claims(front)
+    if not claims:
+        more = "" if front.robust is not None else " ('dse certify' proves what it can)"
+        claims.append(f"Not proved: design points that were not searched may be better{more}.")
+    return claims
 
 
 def describe_bounds(problem: Problem, claim: BoundSummary) -> str:

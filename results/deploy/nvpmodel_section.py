@@ -70,10 +70,10 @@ def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
 
 
 def of_which(costs: Sequence[ModeCost]) -> str:
-    """Return that :func:`nearest_mode` is one of fewer than all modes that can run the mapping, in
-    words."""
+    """Return, in words, that :func:`nearest_mode` is one of fewer than all modes that can run the
+    mapping."""
     able = [cost.is_exact for cost in costs if cost.times_ps is not None]
-    return ", of those with exact figures" if any(able) and not all(able) else ""
+    return " without remarks" if any(able) and not all(able) else ""
 
 
 def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
@@ -150,7 +150,7 @@ def nvpmodel_section(
     ]
     if nearest is not None:
         name = f"mode {nearest.mode.number} ({nearest.mode.name})"
-        lines.append(f"# Nearest clocks{of_which(costs)}: {name}.")
+        lines.append(f"# Nearest clocks, of the modes{of_which(costs)}: {name}.")
     lines += ["", f"< POWER_MODEL ID={number} NAME=PARETOSOC_{deployment.index} >"]
     return "\n".join([*lines, *_mode_lines(deployment, modes)]) + "\n"
 

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 _ROW_INCHES = 0.42
 _BAR = 0.62
+_LINE_INCHES = 0.09
+"""Height of a line of a bar's label."""
 _NUMBER_SHARE = 0.018
 """A bar at least this share of the picture wide has room for the number of its group."""
 _FRAME_SHARE = 0.004
@@ -149,7 +151,8 @@ def _draw_bars(
             edgecolor="white",
             linewidth=0.7,
         )
-        for i in np.flatnonzero(end - start >= _NUMBER_SHARE * span).tolist():
+        high = tall * _ROW_INCHES >= (2 if several_frames else 1) * _LINE_INCHES
+        for i in np.flatnonzero(high & (end - start >= _NUMBER_SHARE * span)).tolist():
             label = str(executions[i].group - network.first_group)
             if network.repeats > 1:
                 label += f"·{executions[i].repeat}"

@@ -239,12 +239,19 @@ def _cannot(problem: Problem, origins: CostOrigins) -> list[str]:
     lines = []
     for network in origins.networks:
         for u, unit in enumerate(problem.units):
+            # A text is the name of a layer and a reason, which many layers have.
             reasons: dict[str, list[int]] = {}
+            texts: dict[str, str] = {}
             for g, group in enumerate(network.groups):
                 if group.by_unit[u].origin is CostOrigin.CANNOT_RUN:
-                    reasons.setdefault(group.by_unit[u].text, []).append(g)
-            for text, groups in reasons.items():
+                    text = group.by_unit[u].text
+                    reason = text.split(": ", 1)[-1]
+                    texts.setdefault(reason, text)
+                    reasons.setdefault(reason, []).append(g)
+            for reason, groups in reasons.items():
                 noun = "group" if len(groups) == 1 else "groups"
                 where = f"{network.name}, {noun} {', '.join(map(str, groups))}"
-                lines.append(f"-: {unit.name} cannot run {where}" + (f": {text}" if text else ""))
+                lines.append(
+                    f"-: {unit.name} cannot run {where}" + (f": {texts[reason]}" if reason else "")
+                )
     return lines

@@ -33,7 +33,8 @@ def network(
             "--platform",
             "-p",
             help="Platform whose costs are shown: what each group takes on each unit at the "
-            "fastest clocks, and the whole network. A name (see 'dse platforms') or a JSON file.",
+            "fastest clocks, and the whole network. A name (see 'dse platforms') or a JSON file, "
+            "followed by @MODE for one of its power modes.",
         ),
     ] = None,
     precision: opt.Precision = None,
@@ -50,7 +51,7 @@ def network(
     dimensions = opt.sizes_of(dim)
     summary = summarise(load_network(source, dimensions=dimensions))
     if platform is None and precision is not None:
-        raise WorkloadError("--precision: is for costs on a board, which --platform names")
+        raise WorkloadError("--precision: needs --platform")
     on = None if platform is None else _on_board(source, platform, precision, dimensions)
     if as_json:
         costs = {} if on is None else {"groups_on_units": _cost_rows(on)}

@@ -56,11 +56,11 @@ function executionTip(data, e) {
 
 // A bar for each execution. Of thousands, those of a network that follow each other on a unit share
 // one where each is narrow: a longer time axis takes it apart.
-function barsOf(executions, x) {
+function barsOf(data, executions, x) {
   const bars = [], latest = new Map();
   for (const e of [...executions].sort((a, b) => a.start - b.start)) {
     const narrow = executions.length > MOST_BARS && x(ms(e.end)) - x(ms(e.start)) < NARROW;
-    const lane = `${e.unit} ${e.network}`, before = latest.get(lane);
+    const lane = data.shared[e.unit] === null ? e.unit : `${e.unit} ${e.network}`, before = latest.get(lane);
     if (narrow && before?.narrow && before.network === e.network && x(ms(e.start)) - x(ms(before.end)) < 1) {
       Object.assign(before, { end: e.end, stretch: before.stretch + e.stretch, last: e, count: before.count + 1 });
     } else {
@@ -134,7 +134,7 @@ function scheduleChart(page, side, index, zoom) {
     if (run && from < run.shown_ps)
       svg.append(withTip(draw("rect", { class: "window", x: x(ms(from)), width: x(ms(run.shown_ps)) - x(ms(from)), y: 4, height: bottom - 4 }),
         () => ["Throughput and power are counted here", `${number(ms(from))} to ${number(ms(run.window_ps[1]))} ms`]));
-    state.bars = barsOf(executions, x);
+    state.bars = barsOf(data, executions, x);
     state.nodes = state.bars.map((e) => bar(e, x, pattern));
     svg.append(...state.nodes, transitions(x));
     return svg;

@@ -65,7 +65,7 @@ def test_network_on_a_board(output):
     assert f"{gpu.time_ps[:, -1, -1].sum() / 1e9:.3f}" in total
     assert ", int8, at (MHz): " in output(*board, "--precision", "int8", columns=120)
     told = output("network", "alexnet", "--precision", "int8", status=2)
-    assert "--precision: is for costs on a board, which --platform names" in told
+    assert "--precision: needs --platform" in told
 
 
 def test_network_for_people(output):

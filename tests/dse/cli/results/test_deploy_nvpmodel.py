@@ -23,9 +23,7 @@ def test_nvpmodel(dse, pair_folder, tmp_path):
     out = tmp_path / "out"
     ran = dse("deploy", pair_folder, "--to", "nvpmodel", "-o", out)
     assert (ran.status, ran.err) == (0, "")
-    assert (
-        "Nearest of the board's own modes, of those with exact figures: mode 3 (MODE_30W" in ran.out
-    )
+    assert "Nearest of the board's own modes without remarks: mode 3 (MODE_30W" in ran.out
     document = manifest(out)
     assert [mode["id"] for mode in document["power_modes"]] == list(range(8))
     text = (out / "nvpmodel.conf").read_text()
