@@ -22,7 +22,7 @@ Number = int | float | Fraction | Decimal
 
 MIN_NUMBER, MAX_NUMBER = Fraction(1, 10**9), Fraction(10**9)
 """Range of quantities, in the unit of the option."""
-SUFFIXES: dict[str, dict[str, int | Fraction]] = {
+UNIT_SIZES: dict[str, dict[str, int | Fraction]] = {
     "MS": {"us": Fraction(1, 1000), "ms": 1, "s": 1000},
     "W": {"mW": Fraction(1, 1000), "W": 1},
     "MJ": {"mJ": 1, "J": 1000},
@@ -232,7 +232,7 @@ class Quantity(Kind):
     @property
     def bounds(self) -> str:
         """Return the form of a number, its range and its units, for messages."""
-        sizes = SUFFIXES.get(self.metavar, {})
+        sizes = UNIT_SIZES.get(self.metavar, {})
         own = next((f" in {unit}" for unit, size in sizes.items() if size == 1), "")
         others = f" (or with a unit: {', '.join(sizes)})" if len(sizes) > 1 else ""
         return f"{self.metavar} {self.words}{own}{others}"
@@ -329,11 +329,11 @@ def parse_number(text: str) -> Fraction | None:
 
 def parse_with_unit(text: str, metavar: str) -> Fraction | None:
     """Return a number (:func:`parse_number`) with or without one of the units of a key of
-    ``SUFFIXES``, in the option's own unit. Return None for any other text."""
+    ``UNIT_SIZES``, in the option's own unit. Return None for any other text."""
     found = re.fullmatch("([^A-Za-z%]*(?:[eE][-+]?[0-9]+)?) ?([A-Za-z%]+)", text)
     if not found:
         return parse_number(text)
-    number, size = parse_number(found[1]), SUFFIXES.get(metavar, {}).get(found[2])
+    number, size = parse_number(found[1]), UNIT_SIZES.get(metavar, {}).get(found[2])
     return None if number is None or size is None else number * size
 
 

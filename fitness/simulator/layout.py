@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -152,7 +152,7 @@ class Plan(Tables):
 
 def make_plan(problem: Problem) -> Plan:
     """Lays the problem out."""
-    return Plan(**_laid_out(_Structure(problem)), **_costs(problem))
+    return replace(_laid_out(_Structure(problem)), **_costs(problem))
 
 
 class _Structure:
@@ -183,8 +183,8 @@ class _Structure:
 
 # The problem in the cache keeps the objects alive that others are compared with.
 @lru_cache(maxsize=2)
-def _laid_out(structure: _Structure) -> dict[str, Any]:
-    """Return the fields of a plan besides costs."""
+def _laid_out(structure: _Structure) -> Plan:
+    """Return the plan of the first problem with this structure."""
     problem = structure.problem
     graph = _unroll(problem)
     job: list[list[int]] = []
@@ -236,18 +236,18 @@ def _laid_out(structure: _Structure) -> dict[str, Any]:
         for c in reversed(range(len(unit.clocks))):
             clock[u, c], stride[u, c] = unit.clocks[c], size
             size *= len(problem.domains[unit.clocks[c]].frequencies_khz)
-    return {
-        "groups": problem.group_count,
-        "units": len(problem.units),
-        "domains": len(problem.domains),
-        "networks": len(problem.networks),
-        "instances": len(graph.instance),
-        "jobs": len(job),
-        "instance": _table(graph.instance, INSTANCE),
-        "outgoing": _table(graph.outgoing, OUTGOING),
-        "input": _table(graph.input, INPUT),
-        "input_start": np.array(graph.input_start, dtype=np.int64),
-        "join": np.array(
+    return Plan(
+        groups=problem.group_count,
+        units=len(problem.units),
+        domains=len(problem.domains),
+        networks=len(problem.networks),
+        instances=len(graph.instance),
+        jobs=len(job),
+        instance=_table(graph.instance, INSTANCE),
+        outgoing=_table(graph.outgoing, OUTGOING),
+        input=_table(graph.input, INPUT),
+        input_start=np.array(graph.input_start, dtype=np.int64),
+        join=np.array(
             [
                 i
                 for i, (_, of_job, incoming, *_) in enumerate(graph.instance)
@@ -255,34 +255,35 @@ def _laid_out(structure: _Structure) -> dict[str, Any]:
             ],
             dtype=np.int64,
         ),
-        "job": _table(job, JOB),
-        "source": np.array(source, dtype=np.int64),
-        "network": _table(network_rows, NETWORK),
-        "dependent": np.array(dependent, dtype=np.int64),
-        "period_ps": (problem.execution.period_ps or 0) if problem.has_rates else 0,
-        "has_priorities": int(problem.has_priorities),
-        "searches_priorities": int(problem.searches_priorities),
-        "transition_ps": np.concatenate((problem.delay_ps, problem.handovers_ps))
+        job=_table(job, JOB),
+        source=np.array(source, dtype=np.int64),
+        network=_table(network_rows, NETWORK),
+        dependent=np.array(dependent, dtype=np.int64),
+        period_ps=(problem.execution.period_ps or 0) if problem.has_rates else 0,
+        has_priorities=int(problem.has_priorities),
+        searches_priorities=int(problem.searches_priorities),
+        transition_ps=np.concatenate((problem.delay_ps, problem.handovers_ps))
         .astype(np.int64)
         .reshape(-1),
-        "moves": int(any(unit.moves_tensors for unit in problem.units)),
-        "mover": problem.mover.reshape(-1),
-        "moving_ps": (problem.transition_ps - problem.delay_ps).reshape(-1),
-        "edge": np.array(problem.edges, dtype=np.int64).reshape(-1, 2),
-        "unit_of": np.array(problem.unit_of, dtype=np.int64),
-        "unit_count": len(set(problem.unit_of)),
-        "queues": len(problem.queue_units),
-        "queue_of": np.array(problem.queue_of, dtype=np.int64).reshape(-1),
-        "queue_unit": np.array(problem.queue_units, dtype=np.int64),
-        "runs_engines": np.array(problem.runs_engines, dtype=np.int64),
-        "has_engines": bool(any(problem.runs_engines)),
-        "has_shared": int(any(unit.dispatch == SHARED for unit in problem.units)),
-        "clock": clock,
-        "clock_stride": stride,
-        "may_be_off": np.array([domain.may_be_off for domain in problem.domains], dtype=np.int64),
-        "memory_domain": -1 if problem.memory_domain is None else problem.memory_domain,
-        "contention": _contention(problem),
-    }
+        moves=int(any(unit.moves_tensors for unit in problem.units)),
+        mover=problem.mover.reshape(-1),
+        moving_ps=(problem.transition_ps - problem.delay_ps).reshape(-1),
+        edge=np.array(problem.edges, dtype=np.int64).reshape(-1, 2),
+        unit_of=np.array(problem.unit_of, dtype=np.int64),
+        unit_count=len(set(problem.unit_of)),
+        queues=len(problem.queue_units),
+        queue_of=np.array(problem.queue_of, dtype=np.int64).reshape(-1),
+        queue_unit=np.array(problem.queue_units, dtype=np.int64),
+        runs_engines=np.array(problem.runs_engines, dtype=np.int64),
+        has_engines=bool(any(problem.runs_engines)),
+        has_shared=int(any(unit.dispatch == SHARED for unit in problem.units)),
+        clock=clock,
+        clock_stride=stride,
+        may_be_off=np.array([domain.may_be_off for domain in problem.domains], dtype=np.int64),
+        memory_domain=-1 if problem.memory_domain is None else problem.memory_domain,
+        contention=_contention(problem),
+        **_costs(problem),
+    )
 
 
 def _costs(problem: Problem) -> dict[str, Any]:

@@ -69,7 +69,7 @@ def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
     return min(exact or able, key=lambda cost: (cost.distance, cost.mode.number), default=None)
 
 
-def of_which(costs: Sequence[ModeCost]) -> str:
+def nearest_among(costs: Sequence[ModeCost]) -> str:
     """Return, in words, that :func:`nearest_mode` is one of fewer than all modes that can run the
     mapping."""
     able = [cost.is_exact for cost in costs if cost.times_ps is not None]
@@ -150,7 +150,7 @@ def nvpmodel_section(
     ]
     if nearest is not None:
         name = f"mode {nearest.mode.number} ({nearest.mode.name})"
-        lines.append(f"# Nearest clocks, of the modes{of_which(costs)}: {name}.")
+        lines.append(f"# Nearest clocks, of the modes{nearest_among(costs)}: {name}.")
     lines += ["", f"< POWER_MODEL ID={number} NAME=PARETOSOC_{deployment.index} >"]
     return "\n".join([*lines, *_mode_lines(deployment, modes)]) + "\n"
 

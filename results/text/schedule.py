@@ -164,6 +164,10 @@ def activity(problem: Problem, member: Member) -> Activity:
     )
 
 
+Together = Callable[[list[int]], list[int]]
+"""From the figures of groups that run at once on a shared unit to what each of them counts."""
+
+
 def steps_by_unit(shown: ScheduledMember, figures: Sequence[int], together: Together) -> Steps:
     """Return the sum of ``figures`` (one per group) over the groups running on each unit, over
     time. Of groups that run at once on a shared unit each counts as ``together`` says.
@@ -201,10 +205,6 @@ def steps_by_unit(shown: ScheduledMember, figures: Sequence[int], together: Toge
                     )
         values.append(tuple(now))
     return Steps(tuple(instants), tuple(values))
-
-
-Together = Callable[[list[int]], list[int]]
-"""From the figures of groups that run at once on a shared unit to what each of them counts."""
 
 
 def mean_of(powers: list[int]) -> list[int]:

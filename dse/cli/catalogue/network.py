@@ -14,7 +14,9 @@ from paretosoc.dse.errors import WorkloadError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from paretosoc.dse.api.problem import Problem
+    from paretosoc.common.arrays import IntArray
+    from paretosoc.results.costs.cost_origins import CostOrigins
+    from paretosoc.results.problem.problem import Problem
     from paretosoc.sdf.grouping.summary import NetworkSummary
 
 
@@ -52,39 +54,38 @@ def network(
     summary = summarise(load_network(source, dimensions=dimensions))
     if platform is None and precision is not None:
         raise WorkloadError("--precision: needs --platform")
-    on = None if platform is None else _on_board(source, platform, precision, dimensions)
+    on = None if platform is None else _on_board(source, platform, precision, dim)
     if as_json:
-        costs = {} if on is None else {"groups_on_units": _cost_rows(on)}
+        from paretosoc.results.text.costs import cost_rows
+
+        costs = {} if on is None else {"groups_on_units": cost_rows(*on)}
         print(json.dumps(network_data(summary) | costs, indent=2))
         return
     _print(summary)
     if on is not None:
         from rich.console import Console
 
-        from paretosoc.dse.problem.domains import clocks_at
         from paretosoc.results.text.costs import cost_tables
 
         print()
         console = Console(highlight=False)
-        points = clocks_at(on.numeric, ())
-        console.print(cost_tables(on.numeric, on.costs, points, width=console.width))
+        console.print(cost_tables(*on, width=console.width))
 
 
 def _on_board(
-    source: str, platform: str, precision: str | None, dimensions: dict[str, int]
-) -> Problem:
-    """Return the problem of the network alone on all units of a board, whatever runtimes serve."""
-    from paretosoc.dse.api.problem import Problem
-
-    names = None if precision is None else precision.split(",")
-    return Problem(source, platform, runtime="none", precision=names, dimensions=dimensions)
-
-
-def _cost_rows(problem: Problem) -> list[dict[str, object]]:
+    source: str, platform: str, precision: str | None, dim: list[str] | None
+) -> tuple[Problem, CostOrigins, IntArray]:
+    """Return the network alone on all units of a board, whatever runtimes serve, the origins of its
+    costs, and the fastest operating points [domains]."""
+    from paretosoc.dse.api import problem as api
     from paretosoc.dse.problem.domains import clocks_at
-    from paretosoc.results.text.costs import cost_rows
+    from paretosoc.dse.workload.options import parse_options
+    from paretosoc.dse.workload.workload_file import workload_from
+    from paretosoc.platforms.io.platform_file import load_platform
 
-    return cost_rows(problem.numeric, problem.costs, clocks_at(problem.numeric, ()))
+    options = parse_options({"runtime": "none", "precision": precision, "dimensions": dim})
+    found = api.Problem.from_options(workload_from([source]), load_platform(platform), options)
+    return found.numeric, found.costs, clocks_at(found.numeric, ())
 
 
 def network_data(summary: NetworkSummary) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from paretosoc.results.deploy.llama_script import check_llama, llama_script
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from paretosoc.results.deploy.nvpmodel_section import (
     mode_cost_words,
+    nearest_among,
     nearest_mode,
     nvpmodel_section,
-    of_which,
     power_modes,
 )
 from paretosoc.results.deploy.runtime_placement import (
@@ -79,7 +79,7 @@ def _write_nvpmodel(job: Job) -> Facts:
         job.notes.append("The mapping runs in none of the board's own modes.")
     else:
         words = mode_cost_words(deployment, nearest)
-        job.notes.append(f"Nearest of the board's own modes{of_which(costs)}: {words}.")
+        job.notes.append(f"Nearest of the board's own modes{nearest_among(costs)}: {words}.")
     return {"modes": costs}
 
 
