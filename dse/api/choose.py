@@ -13,7 +13,8 @@ from paretosoc.common.options import as_written
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments, check_keywords, check_type
-from paretosoc.dse.inputs.kinds import exact, wrong_argument
+from paretosoc.dse.inputs.exact_numbers import exact
+from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
 from paretosoc.dse.tools.choose.boards import BoardChoice, load_prices
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS, Effort, choose_boards

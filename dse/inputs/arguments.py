@@ -11,7 +11,8 @@ from typing import Any
 
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import Flag, Whole, exact, wrong_argument
+from paretosoc.dse.inputs.exact_numbers import exact
+from paretosoc.dse.inputs.kinds import Flag, Whole, wrong_argument
 
 MAX_COUNT = 10**12
 """Maximum of every count that limits work: no search gets so far, and sums of counts fit into 64

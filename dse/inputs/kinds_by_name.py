@@ -9,15 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import (
-    Kind,
-    Quantity,
-    Whole,
-    clock_text,
-    exact,
-    parse_with_unit,
-    wrong_argument,
-)
+from paretosoc.dse.inputs.exact_numbers import clock_text, exact, parse_with_unit
+from paretosoc.dse.inputs.kinds import Kind, Quantity, Whole, wrong_argument
 from paretosoc.results.problem.own_objective import OwnObjective, remember
 
 Pinned = tuple[str, int, int | None, str]

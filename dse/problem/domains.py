@@ -10,7 +10,7 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import clock_text, parse_with_unit
+from paretosoc.dse.inputs.exact_numbers import clock_text, parse_with_unit
 from paretosoc.dse.inputs.kinds_by_name import Pinned
 from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import Workload

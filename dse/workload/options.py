@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypedDict, get_type_hints
 
 from paretosoc.dse.inputs.arguments import MAX_SIZE
+from paretosoc.dse.inputs.exact_numbers import Number
 from paretosoc.dse.inputs.kinds import (
     Choice,
     File,
     Flag,
     Groups,
-    Number,
     Quantity,
     Tolerance,
     Whole,

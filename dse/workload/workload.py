@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
-from paretosoc.dse.inputs.kinds import Choice, Flag, Number, Whole, exact, wrong_argument
+from paretosoc.dse.inputs.exact_numbers import Number, exact
+from paretosoc.dse.inputs.kinds import Choice, Flag, Whole, wrong_argument
 from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats import GRAPH_SUFFIX, is_graph_file

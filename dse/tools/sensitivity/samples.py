@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from paretosoc.common.array_files import read_array
 from paretosoc.common.files import read_file
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import parse_number
+from paretosoc.dse.inputs.exact_numbers import parse_number
 from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import

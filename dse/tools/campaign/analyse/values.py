@@ -10,7 +10,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import parse_number
+from paretosoc.dse.inputs.exact_numbers import parse_number
 from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunRecord
 from paretosoc.results.front.dominance import hypervolume_shares
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind

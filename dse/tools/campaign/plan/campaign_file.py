@@ -14,7 +14,8 @@ from typing import Any
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
-from paretosoc.dse.inputs.kinds import Quantity, Whole, WholeOr, without_unit
+from paretosoc.dse.inputs.exact_numbers import without_unit
+from paretosoc.dse.inputs.kinds import Quantity, Whole, WholeOr
 from paretosoc.dse.inputs.kinds_by_name import Clocks, Names, PerName
 from paretosoc.dse.tools.campaign.plan.plan import (
     MAX_RUNS,
