@@ -12,8 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paretosoc.sdf.analysis.repetition import channel_label, check_live, repetition_vector
-from paretosoc.sdf.graph import Channel, SdfGraph
-from paretosoc.sdf.rates import Rate
+from paretosoc.sdf.graph import Channel, Rate, SdfGraph
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from paretosoc.sdf.analysis.buffers import BoundedGraph
 from paretosoc.sdf.analysis.throughput import Throughput
-from paretosoc.sdf.graph import SdfGraph
-from paretosoc.sdf.rates import PerPhase
+from paretosoc.sdf.graph import PerPhase, SdfGraph
 
 
 def bounded_throughput(

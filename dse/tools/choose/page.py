@@ -15,7 +15,7 @@ from paretosoc.dse.tools.choose.table import (
     ranked,
     remark_lines,
 )
-from paretosoc.results.export.html import html_page, read_asset
+from paretosoc.results.export.report import html_page, read_asset
 
 _NAME, _CHARACTER, _ODDS, _PANEL, _GAP, _ROW, _TOP = 190, 8, 86, 210, 26, 26, 54
 _PICTURE_STYLE = """

@@ -10,7 +10,7 @@ import numpy as np
 
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.api.limits import limits
-from paretosoc.dse.cli.search.limits import _cells
+from paretosoc.dse.cli.results.analyze import _cells
 from paretosoc.dse.engines.diagnose_infeasible import can_be_relaxed, lifted
 from paretosoc.dse.tools.analysis.limits import LimitPrice, limit_prices
 from paretosoc.fitness.objectives import make_outcomes
