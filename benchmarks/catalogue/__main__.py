@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.catalogue import built, packages
 from benchmarks.catalogue.source import Source
 from benchmarks.catalogue.stripped_model import strip_model
-from paretosoc.sdf.catalogue.exported import FOLDER, INDEX, Accuracy, Table, read_index, table_path
+from paretosoc.sdf.catalogue.catalogue import FOLDER, INDEX, Accuracy, Table, read_index, table_path
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.onnx.importer import import_onnx_bytes

@@ -14,13 +14,7 @@ from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.workload.workload import TaskTime, WorkloadNetwork
-from paretosoc.fitness.cost_model.clock_law import (
-    DIGITS,
-    LaunchTime,
-    TimeParts,
-    decimal,
-    exact,
-)
+from paretosoc.fitness.cost_model.clock_law import DIGITS, LaunchTime, TimeParts, decimal, exact
 from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
 from paretosoc.fitness.cost_model.tables import CostError, CostOrigin, NetworkCosts, UnitCosts
 from paretosoc.fitness.costs import standard_errors

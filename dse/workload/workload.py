@@ -18,7 +18,7 @@ from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats import GRAPH_SUFFIX, is_graph_file
 
 if TYPE_CHECKING:
-    from paretosoc.sdf.catalogue.exported import Accuracy
+    from paretosoc.sdf.catalogue.catalogue import Accuracy
 
 SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""

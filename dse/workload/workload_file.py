@@ -28,7 +28,7 @@ from paretosoc.dse.workload.workload import (
     workload_of,
 )
 from paretosoc.dse.workload.workload_check import check_workload
-from paretosoc.sdf.catalogue.exported import Accuracy
+from paretosoc.sdf.catalogue.catalogue import Accuracy
 
 
 def workload_from(arguments: Sequence[str]) -> Workload:

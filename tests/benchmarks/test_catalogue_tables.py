@@ -11,7 +11,7 @@ import pytest
 from benchmarks.catalogue import __main__ as export
 from benchmarks.catalogue import built, packages
 from benchmarks.catalogue.source import Source
-from paretosoc.sdf.catalogue.exported import read_index, read_table, tables
+from paretosoc.sdf.catalogue.catalogue import read_index, read_table, tables
 
 SHIPPED = tables()["squeezenet1_1"]
 

@@ -13,7 +13,7 @@ from paretosoc.dse.errors import WorkloadError
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from paretosoc.sdf.catalogue.exported import CatalogueEntry
+    from paretosoc.sdf.catalogue.catalogue import CatalogueEntry
 
 
 _GAP = 2

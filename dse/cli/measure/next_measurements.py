@@ -13,17 +13,17 @@ from paretosoc.common.files import replace_file
 from paretosoc.common.tables import plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.dse.api.measuring import MOST_MINUTES, decisions
+from paretosoc.dse.api.deployment import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.analyze import Goal
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.terminal import busy, print_wrapped, show
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models, platform_or_searched
+from paretosoc.dse.tools.measuring.experiments import compared_with
 from paretosoc.dse.tools.measuring.plan_and_trace import LaidBeside, both_as_trace, lay_beside
 from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
 from paretosoc.dse.tools.measuring.planning import Planned
-from paretosoc.dse.tools.measuring.taking import compared_with
 from paretosoc.fitness.profiles.profilers.trace_ranges import read_trace
 from paretosoc.results.deploy.deployment import Deployment, require_origins
 from paretosoc.results.errors import ResultError

@@ -11,7 +11,7 @@ import shlex
 import sys
 from pathlib import Path
 from paretosoc.dse.cli.main import run
-from paretosoc.dse.compile.warm_up import warm_up
+from paretosoc.dse.compile.load import warm_up
 from paretosoc.fitness.machine_code.kernel import Kernel
 
 seen, load = set(), Kernel._load

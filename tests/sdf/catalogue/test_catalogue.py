@@ -7,8 +7,7 @@ import pytest
 
 from benchmarks.catalogue import built
 from benchmarks.catalogue.image_networks import alexnet
-from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
-from paretosoc.sdf.catalogue.exported import tables
+from paretosoc.sdf.catalogue.catalogue import catalogue, load_network, tables
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.layer import LayerKind

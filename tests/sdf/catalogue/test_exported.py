@@ -12,17 +12,15 @@ import pytest
 from benchmarks.catalogue import built
 from benchmarks.catalogue.__main__ import write_index, write_table
 from paretosoc.sdf.catalogue.catalogue import (
-    catalogue,
-    load_network,
-    torchvision_networks,
-)
-from paretosoc.sdf.catalogue.exported import (
     FOLDER,
     CatalogueEntry,
+    catalogue,
+    load_network,
     read_index,
     read_table,
     table_path,
     tables,
+    torchvision_networks,
 )
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.grouping import group_network, legal_cuts, transition_points

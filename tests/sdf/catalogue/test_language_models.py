@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from paretosoc.sdf.catalogue.catalogue import catalogue, load_network, model_file
-from paretosoc.sdf.catalogue.exported import tables
+from paretosoc.sdf.catalogue.catalogue import catalogue, load_network, model_file, tables
 from paretosoc.sdf.catalogue.language_models import LANGUAGE_MODELS, LanguageModel, Latent
 from paretosoc.sdf.catalogue.transformer_builder import build
 from paretosoc.sdf.errors import GraphError
