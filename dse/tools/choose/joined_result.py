@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from paretosoc.common.tables import plain_table
+from paretosoc.common.text import plain_table
 from paretosoc.dse.tools.choose.joined import (
     CombinationFront,
     JoinedFront,
