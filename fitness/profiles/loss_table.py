@@ -53,7 +53,6 @@ class LossTable:
 
         Args:
             networks: as for :meth:`metric_of`.
-            groups: layers.
 
         Raises:
             PlatformError: if the table has no row of the network for the format, or rows of

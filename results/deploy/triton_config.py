@@ -76,7 +76,6 @@ def triton_configs(
     --rate-limit=execution_count``).
 
     Args:
-        deployment: the member.
         models: the models that were written of each network.
         order: priorities and resources.
 
@@ -224,7 +223,6 @@ def deepstream_configs(deployment: Deployment, models: Sequence[DeployedModel]) 
     """Map the name of each network's file to its text.
 
     Args:
-        deployment: a member that was checked.
         models: the models that were written of each network.
 
     Raises:
