@@ -49,16 +49,16 @@ def violation(
     Args:
         document: as the strict reader returns it.
         shared: schemas that it refers to.
-
-    Raises:
-        RecursionError: if the document is nested too deeply.
     """
     schemas = _Schemas.read(name, *shared)
-    if schemas.follow([document]):
-        return None
-    from jsonschema.exceptions import best_match
+    try:
+        if schemas.follow([document]):
+            return None
+        from jsonschema.exceptions import best_match
 
-    error = best_match(list(islice(schemas.validator.iter_errors(document), MAX_ERRORS)))
+        error = best_match(list(islice(schemas.validator.iter_errors(document), MAX_ERRORS)))
+    except RecursionError:
+        return "$", "must be JSON of moderate depth, got deeper"
     if error is None:
         return None
     error = _in_the_form_meant(error)

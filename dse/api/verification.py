@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from paretosoc.common import compiling
 from paretosoc.common.compiling import announce_compilation
@@ -61,27 +62,18 @@ def certify(
     Raises:
         ResultError: if nothing can be proved about any objective.
     """
-    check_arguments(
-        time_limit_s=time_limit_s,
-        max_nodes=max_nodes,
-        fastest_only=fastest_only,
-        formulation=formulation,
-        jobs=jobs,
-        on_progress=on_progress,
-    )
+    given: dict[str, Any] = {
+        "time_limit_s": time_limit_s,
+        "max_nodes": max_nodes,
+        "fastest_only": fastest_only,
+        "formulation": formulation,
+        "jobs": jobs,
+        "on_progress": on_progress,
+    }
+    check_arguments(**given)
     front = front_of(front)
-    proof = prove(
-        front,
-        time_limit_s=time_limit_s,
-        max_nodes=max_nodes,
-        fastest_only=fastest_only,
-        formulation=formulation,
-        jobs=jobs,
-        on_progress=on_progress,
-    )
-    if proof is None:
-        return front
-    return front.with_proof(proof)
+    proof = prove(front, **given)
+    return front if proof is None else front.with_proof(proof)
 
 
 def prove(
