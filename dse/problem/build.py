@@ -18,10 +18,7 @@ from paretosoc.dse.problem.graph_tables import (
 )
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.problem.network_tables import NetworkTables, check_size, network_tables
-from paretosoc.dse.problem.phases import (
-    PhaseModel,
-    with_handovers,
-)
+from paretosoc.dse.problem.phases import PhaseModel, with_handovers
 from paretosoc.dse.problem.runtime_limits import (
     check_formats,
     check_images,

@@ -8,11 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.problem.phases import (
-    grouped_alike,
-    growing_costs,
-    grown_dimensions,
-)
+from paretosoc.dse.problem.phases import grouped_alike, growing_costs, grown_dimensions
 from paretosoc.dse.workload.options import Options, as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.fitness.cost_model.support import layer_support

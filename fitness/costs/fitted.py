@@ -26,13 +26,7 @@ from paretosoc.fitness.cost_model.clock_law import (
     parts_norm,
     rounded,
 )
-from paretosoc.fitness.cost_model.dvfs_forms import (
-    Clocks,
-    TimeForm,
-    clocks_of,
-    power_mw,
-    time_ms,
-)
+from paretosoc.fitness.cost_model.dvfs_forms import Clocks, TimeForm, clocks_of, power_mw, time_ms
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.power import alone_idle_mw, ladder_shape
 from paretosoc.platforms.errors import PlatformError

@@ -11,11 +11,7 @@ from typing import Any
 from paretosoc.common.files import read_file
 from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
-from paretosoc.fitness.calibration.dvfs_profile import (
-    ClockProfile,
-    check_unit,
-    read_clock_profile,
-)
+from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, check_unit, read_clock_profile
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import check_against_schema, parse_exact

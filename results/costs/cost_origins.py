@@ -8,15 +8,7 @@ from enum import Enum
 from math import hypot
 from typing import Annotated
 
-from paretosoc.common.documents.marks import (
-    As,
-    Default,
-    Maybe,
-    Name,
-    Positive,
-    Range,
-    Sha256,
-)
+from paretosoc.common.documents.marks import As, Default, Maybe, Name, Positive, Range, Sha256
 from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
 
 

@@ -9,12 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paretosoc.results.deploy.deployment import (
-    Deployment,
-    NetworkFiles,
-    Segment,
-    network_files,
-)
+from paretosoc.results.deploy.deployment import Deployment, NetworkFiles, Segment, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
 from paretosoc.results.deploy.runtime_placement import check_served
 from paretosoc.results.deploy.triton_order import TritonOrder

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 from paretosoc.common.text import csv_text
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.results.io.atomic_folder import FolderKind
-from paretosoc.results.plots.style import (
-    COLOURS,
-    COLUMN_INCHES,
-    GREY,
-    INK,
-    use_log_scale,
-)
+from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, GREY, INK, use_log_scale
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

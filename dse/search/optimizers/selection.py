@@ -14,12 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
-from paretosoc.dse.search.optimizers.selection_jit import (
-    SHIFT,
-    SLOTS,
-    choose_survivors,
-    mark_new,
-)
+from paretosoc.dse.search.optimizers.selection_jit import SHIFT, SLOTS, choose_survivors, mark_new
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,13 +25,7 @@ from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_iden
 from paretosoc.dse.tools.campaign.plan.settings import RunSettings
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
-from paretosoc.dse.tools.choose.boards import (
-    Board,
-    BoardChoice,
-    Standing,
-    in_order,
-    standing_of,
-)
+from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Standing, in_order, standing_of
 from paretosoc.dse.tools.choose.formats import BoardFormat, choose_formats
 from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, join, label_of
 from paretosoc.dse.tools.choose.judge import (

@@ -16,12 +16,7 @@ from paretosoc.dse.problem.constraint_status import limit_in_units
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.tools.analysis.confidence import played
-from paretosoc.dse.tools.analysis.cost_draws import (
-    CostErrors,
-    at_clocks_of,
-    fitting,
-    with_factors,
-)
+from paretosoc.dse.tools.analysis.cost_draws import CostErrors, at_clocks_of, fitting, with_factors
 from paretosoc.dse.tools.choose.boards import Figure
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.platforms.platform import Platform

@@ -12,10 +12,7 @@ from paretosoc.dse.tools.deploy.job import Format, Job, Options, plan_engines
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, as_target, check_platform
-from paretosoc.results.deploy.deployment_document import (
-    DEPLOYMENT_FOLDER,
-    deployment_to_document,
-)
+from paretosoc.results.deploy.deployment_document import DEPLOYMENT_FOLDER, deployment_to_document
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front

@@ -26,12 +26,7 @@ from paretosoc.dse.tools.campaign.plan.plan import (
     make_plan,
     size_plan,
 )
-from paretosoc.dse.tools.campaign.plan.settings import (
-    DEFAULTS,
-    Choice,
-    RunSettings,
-    options_of,
-)
+from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, Choice, RunSettings, options_of
 from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import AXES, FIELDS
 from paretosoc.dse.workload.with_options import period_of_rates_s
