@@ -9,7 +9,6 @@ from jsonschema import Draft202012Validator
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front_document import front_to_document
-from paretosoc.results.io.canonical_json import parse
 from paretosoc.results.io.document import check_against_schema, schema
 from paretosoc.results.problem.problem_file import problem_to_document
 
@@ -121,8 +120,8 @@ def test_long_messages_are_cut(front):
 
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_content_too_deep_to_be_checked_is_refused(name):
-    deep = b'{"a":' * 950 + b"1" + b"}" * 950
-    keys = schema(name)["required"]
-    text = b"{" + b",".join(b'"%s":%s' % (key.encode(), deep) for key in keys) + b"}"
-    with pytest.raises(ResultError, match=r"^\$"):
-        check_against_schema(parse(text), name)
+    deep: object = 1
+    for _ in range(5000):
+        deep = {"a": deep}
+    with pytest.raises(ResultError, match="moderate depth"):
+        check_against_schema(dict.fromkeys(schema(name)["required"], deep), name)
