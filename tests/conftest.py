@@ -9,6 +9,7 @@ all of the quick part that is left by the first rule, and writes that file.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -21,6 +22,10 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+
+# Before numpy is imported, also by the processes that tests start: their matrices are small, and
+# threads of OpenBLAS that wait for each other take ten times the CPU seconds on busy cores.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("any machine", deadline=None)
 settings.register_profile("quick", deadline=None, max_examples=10)

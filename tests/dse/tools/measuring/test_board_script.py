@@ -59,15 +59,29 @@ def stated(folder, plan):
     return [stretch_of(errors, CostMeasurement(**e["of"], time_ps=1)) for e in plan["experiments"]]
 
 
+class Plans:
+    """A plan of the pair and one of its first two experiments, in folders beside the front."""
+
+    def __init__(self, place, pair_folder):
+        self.place = place
+        shutil.copytree(pair_folder, place / "front")
+        front = dse_library.load(place / "front")
+        self.plan = dse_library.plan_measurements(front, minutes=9, draws=200)
+        self.plan.save(place / "plan")
+        first = replace(self.plan.plan, planned=self.plan.plan.planned[:2])
+        replace(self.plan, plan=first).save(place / "few")
+        plan = json.loads((place / "plan" / "plan.json").read_text())
+        self.stretches = stated(place / "front", plan)
+
+
 class Desk:
     """A plan of the pair, a board, and the stand-ins."""
 
-    def __init__(self, place, pair_folder):
+    def __init__(self, place, plans, name="plan"):
         self.folder = place / "front"
-        shutil.copytree(pair_folder, self.folder)
+        shutil.copytree(plans.place / "front", self.folder)
         self.plan_folder = place / "plan"
-        front = dse_library.load(self.folder)
-        dse_library.plan_measurements(front, minutes=9, draws=200).save(self.plan_folder)
+        shutil.copytree(plans.place / name, self.plan_folder)
         self.plan = json.loads((self.plan_folder / "plan.json").read_text())
         self.board = Board(place / "tree", "")
         self.tools = place / "tools"
@@ -75,9 +89,7 @@ class Desk:
         self.put("trtexec", TRTEXEC % GPU)
         self.put("tegrastats", TEGRASTATS.replace("%%", "%"))
         self.times = {}
-        for entry, stretch in zip(
-            self.plan["experiments"], stated(self.folder, self.plan), strict=True
-        ):
+        for entry, stretch in zip(self.plan["experiments"], plans.stretches, strict=False):
             engine = self.plan["networks"][entry["engine"]]["segments"][0]["engine"]
             self.times[entry["engine"]] = f"{1.1 * stretch.time_ps / 1e9:.6f}"
             (self.plan_folder / f"{engine}.ms").write_text(self.times[entry["engine"]])
@@ -112,9 +124,20 @@ class Desk:
             time.sleep(0.01)
 
 
+@pytest.fixture(scope="module")
+def plans(tmp_path_factory, pair_folder):
+    return Plans(tmp_path_factory.mktemp("plans"), pair_folder)
+
+
 @pytest.fixture
-def desk(tmp_path, pair_folder):
-    return Desk(tmp_path, pair_folder)
+def desk(tmp_path, plans):
+    return Desk(tmp_path, plans)
+
+
+@pytest.fixture
+def small_desk(tmp_path, plans):
+    """Two experiments: for what the script does the same for each."""
+    return Desk(tmp_path, plans, "few")
 
 
 def of(rows):
@@ -174,16 +197,15 @@ def test_it_continues_after_it_was_ended(desk, number):
     if number == signal.SIGTERM:
         (desk.board.root / "runs").unlink()
         assert desk.board.state() == before
-    status, output = desk.run()
+    status, output = desk.run(SLEEP="0.05")
     assert status == 0, output
     assert of(desk.results["measured"]) == [entry["of"] for entry in desk.plan["experiments"]]
     (desk.board.root / "runs").unlink()
     assert desk.board.state() == before
 
 
-def test_a_pair_runs_side_by_side_and_tells_of_demands(desk):
-    front = dse_library.load(desk.folder)
-    plan = dse_library.plan_measurements(front, minutes=9, draws=200)
+def test_a_pair_runs_side_by_side_and_tells_of_demands(desk, plans):
+    front, plan = dse_library.load(desk.folder), plans.plan
     errors = front.stated_errors
     pair = pairs_of(front.numeric, errors, range(len(front)))[0]
     assert pair.beside is not None
@@ -213,7 +235,7 @@ def test_a_pair_runs_side_by_side_and_tells_of_demands(desk):
 
 def test_what_fails_is_said_and_tried_again(desk):
     before = desk.board.state()
-    status, _ = desk.run(FAILING="engine_0.engine")
+    status, _ = desk.run(FAILING="engine_0.engine", SLEEP="0.05")
     assert status == 1
     failing = [e["words"] for e in desk.plan["experiments"] if e["engine"] == 0]
     assert [text.rpartition(": ")[0].rpartition(": ")[0] for text in desk.results["failed"]] == (
@@ -222,7 +244,7 @@ def test_what_fails_is_said_and_tried_again(desk):
     assert all("no such engine" in text for text in desk.results["failed"])
     (desk.board.root / "runs").unlink()
     assert desk.board.state() == before
-    assert desk.run()[0] == 0
+    assert desk.run(SLEEP="0.05")[0] == 0
     assert desk.results["failed"] == []
     assert len(desk.results["measured"]) == len(desk.plan["experiments"])
 
@@ -242,40 +264,40 @@ def test_clocks_that_cannot_be_set_fail_the_experiment(desk):
     assert "emc" in desk.results["failed"][0] or "changed" in desk.results["failed"][0]
 
 
-def test_files_that_were_changed_are_refused(desk):
+def test_files_that_were_changed_are_refused(small_desk):
     for name in ("plan.json", "results.json"):
-        assert desk.run()[0] == 0
-        path = desk.plan_folder / name
+        assert small_desk.run()[0] == 0
+        path = small_desk.plan_folder / name
         sound = path.read_text()
         path.write_text(sound.replace('"gpu', '"cpu', 1))
-        status, output = desk.run()
+        status, output = small_desk.run()
         assert (status, output) == (1, f"measure.py: {name} was changed after it was written\n")
         path.write_text(sound)
 
 
-def test_the_sensor_is_read_without_tegrastats(desk):
-    (desk.tools / "tegrastats").unlink()
+def test_the_sensor_is_read_without_tegrastats(small_desk):
+    (small_desk.tools / "tegrastats").unlink()
     sensor = "/sys/class/hwmon/hwmon3"
-    desk.board.put(f"{sensor}/name", "ina3221")
+    small_desk.board.put(f"{sensor}/name", "ina3221")
     for k, (label, millivolts, milliamperes) in enumerate(
         [("GPU", 19000, 100), ("VDD_IN", 19000, 500), ("SOC", 19000, 50)], 1
     ):
-        desk.board.put(f"{sensor}/in{k}_label", label)
-        desk.board.put(f"{sensor}/in{k}_input", millivolts)
-        desk.board.put(f"{sensor}/curr{k}_input", milliamperes)
+        small_desk.board.put(f"{sensor}/in{k}_label", label)
+        small_desk.board.put(f"{sensor}/in{k}_input", millivolts)
+        small_desk.board.put(f"{sensor}/curr{k}_input", milliamperes)
     # Equal powers tell nothing of a unit: the row has none.
-    assert desk.run(seconds=0.5)[0] == 0
-    assert "power_mw" not in desk.results["measured"][0]
-    desk.put(
+    assert small_desk.run(seconds=0.5)[0] == 0
+    assert "power_mw" not in small_desk.results["measured"][0]
+    small_desk.put(
         "trtexec",
         (TRTEXEC % GPU).replace(
             'touch "$SYSFS_ROOT/running"',
             f'echo 700 > "$SYSFS_ROOT{sensor}/curr2_input"; touch "$SYSFS_ROOT/running"',
         ),
     )
-    (desk.plan_folder / "results.json").unlink()
-    assert desk.run(seconds=0.5, SLEEP="1")[0] == 0
-    first = desk.results["measured"][0]
+    (small_desk.plan_folder / "results.json").unlink()
+    assert small_desk.run(seconds=0.5, SLEEP="1")[0] == 0
+    first = small_desk.results["measured"][0]
     assert first["idle_mw"] == 9500 < first["power_mw"] <= 13300
 
 
