@@ -12,7 +12,7 @@ from rich.console import Console
 from examples.mapformer import contenders, equal_terms, figure6, figure7, published, table3
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, OURS_WITH_RATES, SOUGHT, Answer
 from examples.mapformer.figure_options import figure_options
-from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
+from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of, torchvision_networks
 from examples.mapformer.predicted_outcomes import predicted_outcomes
 from paretosoc.dse.papers.estimator.predictor import (
     Bins,
@@ -26,7 +26,6 @@ from paretosoc.dse.papers.managers.mapformer.la_mcts import Mode
 from paretosoc.fitness import simulate_long_run as long_run
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.objectives import ObjectiveKind
-from paretosoc.sdf.catalogue.catalogue import torchvision_networks
 
 
 def shown(table) -> str:

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from benchmarks.catalogue.source import Source
-from paretosoc.sdf.catalogue.catalogue import TORCHVISION_TOO
+from examples.mapformer.mixes import TORCHVISION_TOO
 
 
 def sources() -> Iterator[Source]:

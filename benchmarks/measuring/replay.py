@@ -150,6 +150,18 @@ def measured(case: Case, experiment: Experiment) -> CostMeasurement:
     return experiment.measurement(round(truth.time_ps), *powers)
 
 
+def of_goal(decisions: Decisions, goal: str) -> Decisions:
+    """Return those for one goal."""
+    drawn = decisions.drawn
+    own = replace(
+        drawn,
+        values={goal: drawn.values[goal]},
+        least={goal: drawn.least[goal]},
+        best={goal: drawn.best[goal]},
+    )
+    return replace(decisions, drawn=own)
+
+
 def measurements_needed(
     replay: Replay, goal: str, policy: Policy, *, seed: int, most: int
 ) -> tuple[int | None, list[float]]:
@@ -159,7 +171,7 @@ def measurements_needed(
     done, rng, seen = list[int](), np.random.default_rng(seed), list[float]()
     for count in range(most + 1):
         errors, decisions = replay.after(done)
-        decisions = decisions.of_goal(goal)
+        decisions = of_goal(decisions, goal)
         seen.append(float(regrets[decisions.taken()[goal].member]))
         if seen[-1] < ENOUGH:
             return count, seen
@@ -179,7 +191,7 @@ def fewest_needed(replay: Replay, goal: str, *, most: int) -> tuple[int, bool]:
         if size > 1 and comb(count, size) > _MOST_SETS:
             return size, False
         for places in combinations(range(count), size):
-            taken = replay.after(places)[1].of_goal(goal).taken()[goal]
+            taken = of_goal(replay.after(places)[1], goal).taken()[goal]
             if regrets[taken.member] < ENOUGH:
                 return size, True
     return most + 1, True

@@ -39,13 +39,6 @@ class Support:
         flat = [reason is None for row in self.reasons for reason in row]
         return np.array(flat, dtype=np.bool_).reshape(shape)
 
-    @cached_property
-    def nowhere(self) -> tuple[str, ...]:
-        """Return the names of the layers that no unit can run."""
-        return tuple(
-            name for name, row in zip(self.layers, self.reasons, strict=True) if None not in row
-        )
-
 
 def layer_support(
     layers: Sequence[Layer], platform: Platform, precision: str | None = None, batch: int = 1

@@ -189,12 +189,6 @@ _IN_PACKAGE = tuple(
     )
 )  # fmt: skip
 
-TORCHVISION_TOO = (
-    "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",
-    "resnet50", "vgg16", "vgg19",
-)  # fmt: skip
-"""Networks of torchvision that the catalogue has from elsewhere under the same name."""
-
 
 @lru_cache(maxsize=1)
 def catalogue() -> tuple[CatalogueEntry, ...]:
@@ -208,17 +202,6 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
     )  # fmt: skip
     entries = (*_IN_PACKAGE, *tables().values(), *language)
     return tuple(sorted(entries, key=lambda entry: entry.name))
-
-
-def torchvision_networks() -> tuple[str, ...]:
-    """Return the names of torchvision's classification networks, in alphabetical order."""
-    exported = (
-        entry.name
-        for entry in catalogue()
-        if entry.origin.startswith("torchvision")
-        and "top-1" in getattr(entry.accuracy, "metric", "")
-    )
-    return tuple(sorted((*TORCHVISION_TOO, *exported)))
 
 
 @dataclass(frozen=True)

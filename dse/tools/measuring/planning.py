@@ -108,17 +108,6 @@ class Decisions:
         goals = goals_of(front.problem, goal)
         return cls(front, Drawn.of(front, errors, choices, goals, draws, seed), choices)
 
-    def of_goal(self, goal: str) -> Decisions:
-        """Return those for one goal."""
-        drawn = self.drawn
-        own = replace(
-            drawn,
-            values={goal: drawn.values[goal]},
-            least={goal: drawn.least[goal]},
-            best={goal: drawn.best[goal]},
-        )
-        return replace(self, drawn=own)
-
     def taken(self) -> dict[str, ChoiceConfidence]:
         """Return the member with the least expected loss, by goal."""
         return {

@@ -44,7 +44,7 @@ def test_groups_have_costs_wherever_they_run(name: str, board: str) -> None:
     platform = load_platform(board)
     graph = graph_of(name)
     support = layer_support(layers_of(graph), platform)
-    assert support.nowhere == ()
+    assert support.table.any(axis=1).all()
     grouped = group_network(graph, support.table, groups=20)
     costs = network_costs(grouped, platform)
     index = {layer: number for number, layer in enumerate(support.layers)}

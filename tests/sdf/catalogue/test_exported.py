@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.catalogue import built
 from benchmarks.catalogue.__main__ import write_index, write_table
+from examples.mapformer.mixes import torchvision_networks
 from paretosoc.sdf.catalogue.catalogue import (
     FOLDER,
     CatalogueEntry,
@@ -20,7 +21,6 @@ from paretosoc.sdf.catalogue.catalogue import (
     read_table,
     table_path,
     tables,
-    torchvision_networks,
 )
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.grouping import group_network, legal_cuts, transition_points
