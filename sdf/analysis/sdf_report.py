@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby
@@ -63,17 +62,13 @@ def analyse(
     graph: SdfGraph,
     *,
     processor_type: str | None = None,
-    binding: Mapping[str, str] | None = None,
-    processor_types: Mapping[str, str] | None = None,
     throughput: Fraction | None = None,
 ) -> SdfReport:
     """Run all analyses on a graph.
 
     Args:
-        processor_type: whose execution times to take. None takes each actor's default.
-        binding: actor -> processor. None takes one processor of each type that is used, and puts
-            every actor on the one of its type.
-        processor_types: processor -> type, as for ``bound_throughput``.
+        processor_type: whose execution times to take. None takes each actor's default. There is
+            one processor of each type that is used.
         throughput: iterations per time unit to find buffers for. None takes the highest possible.
 
     Raises:
@@ -104,11 +99,8 @@ def analyse(
     else:
         deadlock_free = deadlock_free_buffers(graph)
         if times:
-            bound = bound_throughput(
-                graph,
-                _one_of_each_type(graph, processor_type) if binding is None else binding,
-                processor_types=processor_types,
-            )
+            kinds = {a.name: processor_type or a.execution_times[0][0] for a in graph.actors}
+            bound = bound_throughput(graph, kinds)
         if fastest is not None and (throughput is not None or fastest.period):
             fast_enough = buffers_for_throughput(graph, times, throughput)
             if firings <= TRADE_OFF_FIRINGS:
@@ -182,10 +174,6 @@ def format_report(report: SdfReport) -> str:
             lines.append("  larger ones were not explored")
     lines.extend(f"note: {note}" for note in report.notes)
     return "\n".join(lines)
-
-
-def _one_of_each_type(graph: SdfGraph, processor_type: str | None) -> dict[str, str]:
-    return {actor.name: processor_type or actor.execution_times[0][0] for actor in graph.actors}
 
 
 def _rate(report: SdfReport, throughput: Throughput) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -157,14 +158,18 @@ def onnxruntime(
     finish(profile, made)
 
 
-Networks = Annotated[
-    list[str] | None,
-    Option("--network", "-n", help="Network of a row: ROW=NAME or ROW=FILE.onnx. Repeatable."),
-]
-At = Annotated[
-    list[str] | None,
-    Option("--at", help="Clocks of the table: DOMAIN=MHZ for each. [default: max]"),
-]
+@dataclass(frozen=True)
+class TableOptions:
+    """The networks of a table's rows, and its clocks."""
+
+    network: Annotated[
+        list[str] | None,
+        Option("--network", "-n", help="Network of a row: ROW=NAME or ROW=FILE.onnx. Repeatable."),
+    ] = None
+    at: Annotated[
+        list[str] | None,
+        Option("--at", help="Clocks of the table: DOMAIN=MHZ for each. [default: max]"),
+    ] = None
 
 
 def qai_hub(
@@ -177,9 +182,8 @@ def qai_hub(
     ] = None,
     runtime: Annotated[str, Option(help="Runtime of the table.")] = "qnn_dlc",
     unit: Annotated[str, Option(help="Unit that ran the networks.")] = "npu",
-    network: Networks = None,
-    at: At = None,
     *,
+    table: TableOptions,
     profile: ProfileOptions,
 ) -> None:
     """Take times of networks from Qualcomm AI Hub's tables."""
@@ -196,7 +200,7 @@ def qai_hub(
         for file in files
     ]
     source = source_text(profile.source, f"Qualcomm AI Hub, {device}, {runtime}", files)
-    _import(tables, platform, unit, network, at, profile, source)
+    _import(tables, platform, unit, table, profile, source)
 
 
 def hailo(
@@ -206,15 +210,14 @@ def hailo(
     ],
     platform: opt.PlatformName,
     unit: Annotated[str, Option(help="Unit that ran the networks.")] = "hailo",
-    network: Networks = None,
-    at: At = None,
     *,
+    table: TableOptions,
     profile: ProfileOptions,
 ) -> None:
     """Take times of networks from Hailo's tables: 1 / FPS at batch 1."""
     tables = [read_hailo(read_log(file), label=str(file)) for file in files]
     source = source_text(profile.source, "Hailo model zoo", files)
-    _import(tables, platform, unit, network, at, profile, source)
+    _import(tables, platform, unit, table, profile, source)
 
 
 def rknn(
@@ -226,40 +229,38 @@ def rknn(
     unit: Annotated[
         str, Option(help="Units that ran the networks. Comma-separated.")
     ] = "npu0,npu1,npu2",
-    network: Networks = None,
-    at: At = None,
     *,
+    table: TableOptions,
     profile: ProfileOptions,
 ) -> None:
     """Take times of networks from Rockchip's table: 1 / FPS on one NPU core."""
     tables = [read_rknn(read_log(file), chip=chip, label=str(file)) for file in files]
     source = source_text(profile.source, f"RKNN model zoo, {chip}", files)
-    _import(tables, platform, unit, network, at, profile, source)
+    _import(tables, platform, unit, table, profile, source)
 
 
 def _import(
     tables: Sequence[VendorTable],
     platform: str,
     unit: str,
-    networks: Sequence[str] | None,
-    at: Sequence[str] | None,
+    table: TableOptions,
     options: ProfileOptions,
     source: str,
 ) -> None:
     """Build one profile of all rows whose network is known."""
     units = unit_names(unit)
-    given = _given(networks or ())
+    given = _given(table.network or ())
     known = {plain_name(entry.name): entry.name for entry in catalogue()} | CATALOGUE_NAMES
-    flagged = [text for table in tables for text in table.flagged]
+    flagged = [text for read in tables for text in read.flagged]
     imports: list[Import] = []
-    for row in (row for table in tables for row in table.rows):
+    for row in (row for read in tables for row in read.rows):
         name = given.get(row.network) or known.get(plain_name(row.network))
         if name is None:
             flagged.append(
                 f"{row.network}: not in the catalogue; --network {row.network}=FILE.onnx takes it"
             )
             continue
-        measuring = MeasuringOptions(list(at or ["max"]), row.precision)
+        measuring = MeasuringOptions(table.at or ["max"], row.precision)
         made = begin_import(name, platform, units, measuring, source)
         import_row(made, row, names_of(made.network), units=units)
         imports.append(made)
