@@ -134,8 +134,12 @@ class Equations:
 
     def _equation_4(self) -> None:
         """Add Eq. 4: a layer is ready at T of the layers before it. Only ``PAPER`` has it start
-        then."""
+        then.
+
+        To help the solver: it is ready after each layer before it, not only after the last ones.
+        """
         for i, layer in enumerate(self.table.layers):
+            self._add(*(self.ready[i] >= self.et[j] for j in sorted(self.table.before[i])))
             instants = [self.et[j] + self.tau[e] for e, j in layer.inputs]
             instants += [self.et[j] for j in layer.waits]
             if layer.arrival_ps or not instants:
