@@ -137,10 +137,7 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
             "kept_activation_bytes": unit.kept_activation_bytes,
             **_source(unit.bandwidth_source),
         },
-        "clock_law": {
-            "overlap": float(unit.clock_law.overlap),
-            **_source(unit.clock_law.source),
-        },
+        "clock_law": _figures(unit.clock_law),
         "fixed": {
             "ns_per_layer": unit.fixed_ns_per_layer,
             "own_share": float(unit.fixed_own_share),

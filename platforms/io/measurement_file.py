@@ -74,6 +74,17 @@ def require_known(name: str, known: Collection[str], what: str, where: str) -> N
         )
 
 
+def require_distinct(values: Sequence[str], where: str, key: str) -> None:
+    """Check that no value is there twice.
+
+    Raises:
+        PlatformError: naming the value.
+    """
+    for value in values:
+        if values.count(value) > 1:
+            raise PlatformError(f"{where} must have distinct {key}s, got {value!r} twice")
+
+
 def read_clocks(document: Mapping[str, Any], domains: Mapping[str, Domain], where: str) -> Clocks:
     """Return the clocks of a record. Each must be on its domain's ladder."""
     clocks = []

@@ -14,6 +14,7 @@ from paretosoc.platforms.io.measurement_file import (
     read_network_profile,
     read_network_time,
     read_source,
+    require_distinct,
     require_known,
 )
 from paretosoc.platforms.io.power_model import power_mw, read_deployment, voltages_mv
@@ -49,14 +50,14 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
     domains = tuple(
         _domain(entry, f"domains[{index}]") for index, entry in enumerate(document["domains"])
     )
-    _require_distinct([domain.name for domain in domains], "domains", "name")
+    require_distinct([domain.name for domain in domains], "domains", "name")
     domain_by_name = {domain.name: domain for domain in domains}
     memory = _memory(document["memory"], domain_by_name)
     units = tuple(
         _unit(entry, domain_by_name, memory, f"units[{index}]")
         for index, entry in enumerate(document["units"])
     )
-    _require_distinct([unit.name for unit in units], "units", "name")
+    require_distinct([unit.name for unit in units], "units", "name")
     pools = tuple(
         _memory_pool(entry, f"memory_pools[{index}]")
         for index, entry in enumerate(document.get("memory_pools", ()))
@@ -103,12 +104,6 @@ def _pe_array(entry: Mapping[str, Any] | None, units: Mapping[str, Unit]) -> PeA
         counts = ", ".join(map(str, array.counts))
         raise PlatformError(f"pe_array.counts must rise, got {counts}")
     return array
-
-
-def _require_distinct(values: Sequence[str], where: str, key: str) -> None:
-    for value in values:
-        if values.count(value) > 1:
-            raise PlatformError(f"{where} must have distinct {key}s, got {value!r} twice")
 
 
 def _domain(entry: Mapping[str, Any], where: str) -> Domain:
@@ -217,7 +212,7 @@ def _memory_pool(entry: Mapping[str, Any], where: str) -> MemoryPool:
 
 def _check_pools(pools: Sequence[MemoryPool], units: Sequence[Unit]) -> None:
     names = [pool.name for pool in pools]
-    _require_distinct(names, "memory_pools", "name")
+    require_distinct(names, "memory_pools", "name")
     for index, unit in enumerate(units):
         if unit.memory_pool is not None and unit.memory_pool not in names:
             raise PlatformError(
@@ -262,7 +257,7 @@ def _unit(
         read_figures(Peak, peak, f"{where}.peaks[{index}]")
         for index, peak in enumerate(entry["peaks"])
     )
-    _require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
+    require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
     support, fixed, contention = entry["support"], entry["fixed"], entry["contention"]
     kept, kept_activations = (
         integer_of(entry["bandwidth"].get(key, 0), 1 << 20, f"{where}.bandwidth.{key}", "bytes")
@@ -324,7 +319,7 @@ def _rule(entry: Mapping[str, Any], where: str) -> Rule:
 
 def _check_transitions(transitions: Sequence[Transition], units: Mapping[str, Unit]) -> None:
     named = [transition.unit for transition in transitions]
-    _require_distinct(named, "transitions", "unit")
+    require_distinct(named, "transitions", "unit")
     for index, name in enumerate(named):
         if name not in units:
             raise PlatformError(

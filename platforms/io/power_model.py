@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from paretosoc.platforms.deployment import Deployment, PowerModes
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.measurement_file import read_figures
+from paretosoc.platforms.io.measurement_file import read_figures, require_distinct
 from paretosoc.platforms.source import round_half_up
 
 MAX_POWER_MW = 10_000_000
@@ -123,7 +123,7 @@ def read_deployment(
     here = "deployment"
     found = read_figures(Deployment, entry, here)
     controls = tuple(control for control in found.controls if control.domain in domains)
-    _check_distinct([control.domain for control in controls], f"{here}.controls")
+    require_distinct([control.domain for control in controls], f"{here}.controls", "domain")
     modes = found.power_modes
     return replace(
         found,
@@ -142,7 +142,7 @@ def _of(names: Container[str], entries: tuple[tuple[str, T], ...]) -> tuple[tupl
 
 def _of_domains(modes: PowerModes, domains: Container[str], where: str) -> PowerModes:
     named = [parameter.domain for parameter in modes.parameters]
-    _check_distinct(named, f"{where}.parameters")
+    require_distinct(named, f"{where}.parameters", "domain")
     for index, mode in enumerate(modes.modes):
         caps = dict(mode.caps_khz)
         if set(caps) != set(named):
@@ -158,9 +158,3 @@ def _of_domains(modes: PowerModes, domains: Container[str], where: str) -> Power
         parameters=tuple(p for p in modes.parameters if p.domain in domains),
         modes=tuple(replace(mode, caps_khz=_of(domains, mode.caps_khz)) for mode in modes.modes),
     )
-
-
-def _check_distinct(names: list[str], where: str) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            raise PlatformError(f"{where} must have distinct domains, got {name!r} twice")
