@@ -17,6 +17,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeVar
 
 from paretosoc.common.text import did_you_mean, has_control_characters
 from paretosoc.sdf.catalogue.language_models import (
@@ -65,8 +66,11 @@ class CatalogueEntry:
         return len(self.input_shape) == 4
 
 
-FOLDER = Path(__file__).parent / "data" / "exported"
-INDEX = "index.json"
+DATA = Path(__file__).parent / "data"
+FOLDER, INDEX = DATA / "exported", "index.json"
+IN_PACKAGE = DATA / "in_package.json"
+"""Networks whose graphs, without weights, are in the package onnx."""
+Entry = TypeVar("Entry", bound=CatalogueEntry)
 _NAME = re.compile("[a-z0-9_]+")
 _HASH = re.compile("[0-9a-f]{64}")
 _MAX_BYTES = 64 * 2**20
@@ -81,6 +85,19 @@ class Table(CatalogueEntry):
     """Hash of the table, unfolded."""
 
 
+def _read_entries(kind: type[Entry], path: Path) -> list[Entry]:
+    return [
+        kind(
+            **{
+                **entry,
+                "input_shape": tuple(entry["input_shape"]),
+                "accuracy": Accuracy(**entry["accuracy"]) if entry["accuracy"] else None,
+            }
+        )
+        for entry in json.loads(path.read_text(encoding="utf-8"))
+    ]
+
+
 def read_index(folder: Path = FOLDER) -> dict[str, Table]:
     """Return the tables by name, in alphabetical order.
 
@@ -89,16 +106,7 @@ def read_index(folder: Path = FOLDER) -> dict[str, Table]:
     """
     path = folder / INDEX
     try:
-        rows = [
-            Table(
-                **{
-                    **entry,
-                    "input_shape": tuple(entry["input_shape"]),
-                    "accuracy": Accuracy(**entry["accuracy"]) if entry["accuracy"] else None,
-                }
-            )
-            for entry in json.loads(path.read_text(encoding="utf-8"))
-        ]
+        rows = _read_entries(Table, path)
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise GraphError(f"{path}: the index of networks cannot be read: {error}") from None
     for row in rows:
@@ -157,37 +165,9 @@ def read_table(table: Table, folder: Path = FOLDER) -> bytes:
     return data
 
 
-_PACKAGE_ORIGIN = "ONNX model zoo, graph without weights in the onnx package"
-_TOP1 = {
-    name: Accuracy(
-        percent, "ImageNet-1K top-1", "https://docs.pytorch.org/vision/stable/models.html"
-    )
-    for name, percent in (("densenet121", 74.434), ("resnet50", 76.13), ("vgg19", 72.376))
-}
-"""Of those whose layers are torchvision's, with its first weights."""
-_IN_PACKAGE = tuple(
-    CatalogueEntry(name, family, text, _PACKAGE_ORIGIN, (1, 3, 224, 224), macs, parameters,
-                   _TOP1.get(name))
-    for name, family, text, macs, parameters in (
-        ("bvlc_alexnet", "AlexNet", "AlexNet as trained in Caffe, grouped convolutions, 224 x 224 "
-         "input", 654560384, 60965224),
-        ("densenet121", "DenseNet", "DenseNet-121, every layer of a block reads all before it",
-         2834161664, 8146152),
-        ("inception_v1", "Inception", "GoogLeNet with pooling sizes rounded down",
-         1431556352, 6998552),
-        ("inception_v2", "Inception", "Inception with batch normalisation and two 3 x 3 for each "
-         "5 x 5", 2018851840, 11234792),
-        ("resnet50", "ResNet", "ResNet-50, residual blocks of three convolutions",
-         4089184256, 25610152),
-        ("shufflenet", "ShuffleNet", "ShuffleNet, grouped 1 x 1 convolutions and channel shuffles",
-         124664528, 1420152),
-        ("squeezenet", "SqueezeNet", "SqueezeNet 1.1, fire modules", 349151936, 1235496),
-        ("vgg19", "VGG", "VGG-19, sixteen 3 x 3 convolutions and three large products",
-         19632062464, 143667240),
-        ("zfnet512", "AlexNet", "ZFNet, AlexNet's successor with 512 channels",
-         1481727008, 87250536),
-    )
-)  # fmt: skip
+@lru_cache(maxsize=1)
+def _in_package() -> list[CatalogueEntry]:
+    return _read_entries(CatalogueEntry, IN_PACKAGE)
 
 
 @lru_cache(maxsize=1)
@@ -200,7 +180,7 @@ def catalogue() -> tuple[CatalogueEntry, ...]:
         )
         for model in LANGUAGE_MODELS.values()
     )  # fmt: skip
-    entries = (*_IN_PACKAGE, *tables().values(), *language)
+    entries = (*_in_package(), *tables().values(), *language)
     return tuple(sorted(entries, key=lambda entry: entry.name))
 
 
@@ -261,7 +241,7 @@ def model_file(name_or_path: str, dimensions: Mapping[str, int] | None = None) -
             f"{name_or_path}: is a dataflow graph, and no network: 'dse sdf' shows it, 'dse "
             "explore' maps it"
         )
-    if any(entry.name == name_or_path for entry in _IN_PACKAGE):
+    if any(entry.name == name_or_path for entry in _in_package()):
         path = _package_folder() / f"light_{name_or_path}.onnx"
         return ModelFile(name_or_path, read_model(path), path.parent, str(path))
     if name_or_path in LANGUAGE_MODELS:
