@@ -27,6 +27,7 @@ from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
     Predicted,
     Ran,
+    check_periods,
     host_machine,
     predict,
     run_releases,
@@ -136,6 +137,7 @@ def _releases(
     machine: Opened, front: Front, index: int, periods: int, dispatch: Dispatch, as_json: bool
 ) -> int:
     problem, design = front.problem, front.members[index].design
+    check_periods(problem, periods)
     with machine as here:
         predicted, ran = run_releases(here, problem, design, periods, dispatch=dispatch)
     if as_json:

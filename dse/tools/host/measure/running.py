@@ -222,6 +222,15 @@ class ReleaseTimes:
     """Time that the cores did other things."""
 
 
+def check_periods(problem: Problem, periods: int) -> None:
+    """Check that a machine can run this many periods after ``WARM_UP`` others, before it starts.
+
+    Raises:
+        ResultError: if these are too many.
+    """
+    check_instances((periods + WARM_UP) * int(problem.repeats.sum()))
+
+
 def run_releases(
     machine: HostMachine, problem: Problem, design: DesignPoint, periods: int, *, dispatch: Dispatch
 ) -> tuple[ReleaseTimes, ReleaseTimes]:
@@ -230,8 +239,8 @@ def run_releases(
     Raises:
         ResultError: if the design is overloaded, these are too many, or the machine fails.
     """
+    check_periods(problem, periods)
     count = periods + WARM_UP
-    check_instances(count * int(problem.repeats.sum()))
     plan = make_release_plan(problem, design, periods=count)
     execution = machine.execute(plan, dispatch=dispatch)
     rows = predicted_releases(problem, design, periods=count)
