@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 from scipy.optimize import least_squares
@@ -199,12 +200,17 @@ def fit_pool(samples: Sequence[Sample], prior: Prior, start: Fit | None = None) 
     table = _Table(samples, layout)
     middle, wide = layout.prior(prior)
 
+    @lru_cache(maxsize=1)
+    def predicted(data: bytes) -> tuple[FloatArray, FloatArray]:
+        """Return times and derivatives, which are asked for one after the other."""
+        return table.predict(np.frombuffer(data))
+
     def residuals(vector: FloatArray) -> FloatArray:
-        error = np.log(table.predict(vector)[0] / table.ms) / ERROR
+        error = np.log(predicted(vector.tobytes())[0] / table.ms) / ERROR
         return np.concatenate([_robust(error), (vector - middle) / wide])
 
     def slopes(vector: FloatArray) -> FloatArray:
-        times, change = table.predict(vector)
+        times, change = predicted(vector.tobytes())
         error = np.log(times / table.ms) / ERROR
         root = _robust(error)
         near = np.abs(root) < 1e-6

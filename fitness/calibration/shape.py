@@ -133,15 +133,13 @@ def _nearest(
     shares = np.array([least[0] / compute if compute else 0.0, least[1], 0.0])
     lowest = np.log(np.clip(shares, np.exp(-LARGEST), 0.999))
 
-    def scaled(logs: FloatArray) -> list[TimeParts]:
-        computing, memory, fixed = (Fraction(float(factor)) for factor in np.exp(logs))
-        return [part.scaled(computing, memory, fixed) for part in parts]
-
     def residuals(logs: FloatArray) -> FloatArray:
-        time = _estimated_ms(scaled(logs), run.clocks, is_hosted=is_hosted)
+        time = _estimated_ms(parts, run.clocks, is_hosted=is_hosted, factors=np.exp(logs))
         return np.append(logs / SPREADS, np.log(time / run.ms) / TIME_ERROR)
 
-    return scaled(least_squares(residuals, np.zeros(3), bounds=(lowest, LARGEST)).x)
+    found = least_squares(residuals, np.zeros(3), bounds=(lowest, LARGEST)).x
+    computing, memory, fixed = (Fraction(float(factor)) for factor in np.exp(found))
+    return [part.scaled(computing, memory, fixed) for part in parts]
 
 
 def shape_of(parts: Sequence[TimeParts], platform: Platform, unit: Unit) -> Shape:
@@ -167,17 +165,30 @@ def shape_of(parts: Sequence[TimeParts], platform: Platform, unit: Unit) -> Shap
     return _of_length_one({"overlap": overlap} | fit(task, noise=1.0, resamples=0).values)
 
 
-def _estimated_ms(parts: Sequence[TimeParts], clocks: Clocks, *, is_hosted: bool) -> FloatArray:
-    """Return the estimate at clocks [n]. What a host launches it launches beside the unit's work,
-    as in the forms that are fitted to measurements."""
+def _estimated_ms(
+    parts: Sequence[TimeParts],
+    clocks: Clocks,
+    *,
+    is_hosted: bool,
+    factors: Sequence[float] | FloatArray = (1.0, 1.0, 1.0),
+) -> FloatArray:
+    """Return the estimate at clocks [n], its computing, memory and fixed times times ``factors``.
+
+    What a host launches it launches beside the unit's work, as in the forms that are fitted to
+    measurements.
+    """
     moving = np.zeros_like(clocks.own)
     launching = np.zeros_like(clocks.own)
     for part in parts:
-        for launch in part.launches:
-            both = [float(launch.compute) * clocks.own, float(launch.memory) * clocks.memory]
-            moving += launch.count * parts_norm(both, float(part.overlap))
+        own = np.array([float(one.compute) for one in part.launches]) * factors[0]
+        memory = np.array([float(one.memory) for one in part.launches]) * factors[1]
+        both = [np.multiply.outer(own, clocks.own), np.multiply.outer(memory, clocks.memory)]
+        counts = np.array([one.count for one in part.launches], dtype=np.float64)
+        moving += counts @ parts_norm(both, float(part.overlap))
         share = float(part.own_share)
-        launching += float(part.fixed) * (share * clocks.own + (1 - share) * clocks.host)
+        launching += (
+            factors[2] * float(part.fixed) * (share * clocks.own + (1 - share) * clocks.host)
+        )
     if is_hosted:
         return parts_norm([moving, launching], float(parts[0].overlap)) / PS_PER_MS
     result: FloatArray = (moving + launching) / PS_PER_MS
