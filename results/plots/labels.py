@@ -19,7 +19,8 @@ Box = tuple[float, float, float, float]
 """Left, bottom, right, top."""
 
 _DISTANCES = (10.0, 16.0, 24.0, 36.0, 54.0, 80.0, 120.0)
-_DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
+_CORNERS_AND_SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
+_DIRECTIONS = (*_CORNERS_AND_SIDES, (0.5, 1), (-0.5, 1), (0.5, -1), (-0.5, -1))
 _STEPS = np.array([(d, x, y) for d, (x, y) in product(_DISTANCES, _DIRECTIONS)]).T
 """Distance and direction of each place that a label may take."""
 _DOTS = np.arange(1, 9)
