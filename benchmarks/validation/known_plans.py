@@ -151,7 +151,7 @@ def predicted(runs: Sequence[CoRun], change: Change = lambda problem: problem) -
     for networks in dict.fromkeys(run.networks for run in runs):
         places = [place for place, run in enumerate(runs) if run.networks == networks]
         built = built_pair(networks)
-        rows = [plan_row(built, runs[place].starts, runs[place].weighted) for place in places]
+        rows = [_row(networks, runs[place].starts, runs[place].weighted) for place in places]
         outcomes = make_evaluator(change(built.problem))(np.stack(rows))
         for place, latency_ps in zip(places, outcomes.latency_ps, strict=True):
             times[place] = (latency_ps.sum() if runs[place].is_sum else latency_ps.max()) / 1e9
@@ -232,6 +232,12 @@ def plan_row(built: BuiltProblem, starts: tuple[str, str], weighted: tuple[int, 
     units = np.where(problem.allowed[groups, chosen], chosen, gpu)
     points = [len(domain.frequencies_khz) - 1 for domain in problem.domains]
     return np.concatenate([units, points])
+
+
+@cache
+def _row(networks: tuple[str, str], starts: tuple[str, str], weighted: tuple[int, int]) -> IntArray:
+    """Return :func:`plan_row` of a pair, which many changes of its problem are compared on."""
+    return plan_row(built_pair(networks), starts, weighted)
 
 
 def _before(network: GroupedNetwork, count: int) -> list[bool]:

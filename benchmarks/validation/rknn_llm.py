@@ -169,10 +169,11 @@ def rockchip_llm() -> list[Comparison]:
     file's."""
     groups = runs()
     found = [joined([predicted(law, group) for group in groups]) for law in LAWS]
+    found += by_platform(groups[RK3588])
     return [
         comparison
         for quantity in QUANTITIES
-        for comparison in (*found, *by_platform(groups[RK3588]))
+        for comparison in found
         if comparison.data == f"{SET}, {quantity}"
     ]
 
