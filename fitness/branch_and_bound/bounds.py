@@ -246,11 +246,14 @@ def makespan_bound(plan, rules, state, tree):
     """Return a lower bound of the makespan of all design points with these choices.
 
     It starts from the present state, after :func:`fill_paths`, and leaves the bounds of the
-    networks' ends in ``tree.end``. Returns NEVER if a deadline or the period must be missed.
+    networks' ends in ``tree.end``, and what has not started of chains in ``tree.first_left`` and
+    ``tree.repeats_left``. Returns NEVER if a deadline or the period must be missed.
     """
     now, end = state.run.now, tree.end
     for n in range(plan.networks):
         end[n] = -1
+        tree.first_left[n] = -1
+        tree.repeats_left[n] = 0
     # Running groups: their work left, rounded up, then the path behind them.
     for u in range(plan.queues):
         if state.unit[u].free == 0:
@@ -258,18 +261,21 @@ def makespan_bound(plan, rules, state, tree):
             left = _work_left(state, u, now)
             begin = now + left - _least_of(plan, state, tree, place)
             _raise_end(plan, rules, state, tree, place, begin)
+            _begin_left(plan, rules, state, tree, place, np.int64(1))
     # Assigned groups that wait: no earlier than their ready time.
     for heap in range(plan.queues):
         for i in range(state.unit[heap].queued):
             place = state.heap[heap, i].place
             ready = max(now, state.heap[heap, i].ready)
             _raise_end(plan, rules, state, tree, place, ready)
+            _begin_left(plan, rules, state, tree, place, np.int64(0))
     # Unassigned groups whose inputs are there: no earlier than now.
     for i in range(state.run.open_count):
         place = state.open[i]
         g = state.place[place].group
         arrival = plan.network[rules.network[g]].arrival_ps
         _raise_end(plan, rules, state, tree, place, max(now, arrival))
+        _begin_left(plan, rules, state, tree, place, np.int64(0))
     # Networks in the order of their dependencies: one that has not started waits for the ends of
     # others, whose bounds are known by then.
     bound = now
@@ -284,6 +290,7 @@ def makespan_bound(plan, rules, state, tree):
                 for w in range(rules.wait_start[n], rules.wait_start[n + 1]):
                     begin = max(begin, end[rules.wait_network[w]])
                 end[n] = begin + _repeats_from(plan, rules, tree, n, np.int64(0))
+                tree.repeats_left[n] = rules.repeats[n]
         if rules.deadline[n] >= 0 and end[n] - arrival > rules.deadline[n]:
             return NEVER
         bound = max(bound, end[n])
@@ -331,6 +338,16 @@ def _raise_end(plan, rules, state, tree, place, begin):
     if plan.grows:
         job_end += repeat * tree.tail_step[g]
     tree.end[n] = max(tree.end[n], job_end + _repeats_from(plan, rules, tree, n, repeat + 1))
+
+
+@jit
+def _begin_left(plan, rules, state, tree, place, running):
+    """Record that a chain has started all before a group, and the group itself if it is running."""
+    n = rules.network[state.place[place].group]
+    g = np.int64(state.place[place].group) + running
+    repeat = plan.instance[state.place[place].instance].repeat
+    tree.first_left[n] = g if g < rules.first[n] + rules.size[n] else -1
+    tree.repeats_left[n] = rules.repeats[n] - 1 - repeat
 
 
 @jit

@@ -93,6 +93,12 @@ class BranchingRules(Tables):
     rate_mw: IntArray
     """[rates]: multipliers of the Lagrangian bound, see :mod:`fitness.branch_and_bound.trade_off`.
     There are none unless makespan and energy are the two objectives."""
+    optional: IntArray
+    """Domains that the same bound assumes to be on or off."""
+    set_count: int
+    """Sets of them. Bit k of a set is 1 if ``optional[k]`` may be on."""
+    unit_set: IntArray
+    """[units]: those that it needs."""
     unit_price: IntArray
     """[prices, units]: see :mod:`fitness.branch_and_bound.prices`."""
     network_price: IntArray

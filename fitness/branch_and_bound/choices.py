@@ -40,6 +40,8 @@ from paretosoc.results.problem.problem import Problem
 
 RATES = 8
 """Exchange rates that are tried: four times the largest power of all, and halves of it."""
+MOST_OPTIONAL = 3
+"""Domains whose being on or off the trade-off of makespan and energy distinguishes."""
 RATE_TIMES_TIME = 1 << 61
 _OBJECTIVES: dict[tuple[Kind, bool], int] = {
     (ObjectiveKind.LATENCY, False): MAKESPAN,
@@ -91,6 +93,7 @@ def make_branching_rules(
     ]
     losses, least_loss = _sums(problem, [unit.loss_ppm for unit in problem.units])
     memory = _memory(problem)
+    optional = optional_domains(problem) if rates_mw else []
     receivers = {problem.network_of[target] for _, target in problem.handovers}
     price = np.array(prices, dtype=np.int64).reshape(len(prices), units + len(networks))
     return BranchingRules(
@@ -126,6 +129,11 @@ def make_branching_rules(
         objective_network=_ints([-1 if o.network is None else o.network for o in minimised]),
         needs_power=int(limits_power(problem) or bool(_OF_ENERGY & set(kinds))),
         rate_mw=_ints(list(rates_mw)),
+        optional=_ints(optional),
+        set_count=1 << len(optional),
+        unit_set=_ints(
+            [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in problem.units]
+        ),
         unit_price=np.ascontiguousarray(price[:, :units]),
         network_price=price[:, units:] * _ints([int(chain) for chain in chains]),
         price_sum=price[:, [*sorted(set(problem.unit_of)), *range(units, units + len(networks))]]
@@ -200,6 +208,11 @@ def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ..
     power = largest_power_mw(problem)
     rates = {(power << 2) >> halvings for halvings in range(RATES)}
     return tuple(sorted(rate for rate in rates if 0 < rate <= _largest_rate(problem)))
+
+
+def optional_domains(problem: Problem) -> list[int]:
+    """Return the first domains that may be off, at most ``MOST_OPTIONAL``."""
+    return [d for d, domain in enumerate(problem.domains) if domain.may_be_off][:MOST_OPTIONAL]
 
 
 def largest_power_mw(problem: Problem) -> int:

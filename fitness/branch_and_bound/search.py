@@ -56,7 +56,11 @@ from paretosoc.fitness.branch_and_bound.snapshots import (
     resume,
     save_snapshot,
 )
-from paretosoc.fitness.branch_and_bound.trade_off import fill_gains, is_fathomed_by_trade_off
+from paretosoc.fitness.branch_and_bound.trade_off import (
+    fill_gains,
+    fill_tails,
+    is_fathomed_by_trade_off,
+)
 from paretosoc.fitness.simulator.general import advance, begin
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.state import (
@@ -98,6 +102,7 @@ def _update_costs(plan, rules, chosen, tree):
         if tree.network_known[n] == 0:
             choose_units(plan, rules, tree.units, n, chosen)
             fill_paths(plan, rules, n, tree)
+            fill_tails(plan, rules, chosen, n, tree)
             tree.network_known[n] = 1
 
 
@@ -186,7 +191,9 @@ def _bound_here(plan, rules, chosen, state, tree):
         return MEMBERS
     if rules.rate_mw.shape[0] == 0 or state.run.frames_left == 0:
         return SPLIT
-    return TRADE_OFF if is_fathomed_by_trade_off(plan, rules, tree, idle, energy) else SPLIT
+    if is_fathomed_by_trade_off(plan, rules, chosen, tree, idle, energy):
+        return TRADE_OFF
+    return SPLIT
 
 
 @jit

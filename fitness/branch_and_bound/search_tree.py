@@ -107,7 +107,21 @@ class SearchTree(Tables):
     priced_left: IntArray
     """[prices]: work array."""
     gain: IntArray
-    """[rates x groups]: see :mod:`fitness.branch_and_bound.trade_off`."""
+    """[groups, rates]: see :mod:`fitness.branch_and_bound.trade_off`."""
+    gain_on: IntArray
+    """[groups x units, rates]: of a group that is on the unit."""
+    gain_tail: IntArray
+    """[groups, rates]: of all groups from one on."""
+    set_gain: IntArray
+    """[sets of domains, groups, 1 + rates]"""
+    has_set_gain: IntArray
+    """[sets of domains]: 1 if ``set_gain`` belongs to ``points``."""
+    left_gain: IntArray
+    """[networks, 1 + rates]: work array."""
+    first_left: IntArray
+    """[networks]: the first group of a chain that has not started in its repeat, or -1."""
+    repeats_left: IntArray
+    """[networks]: repeats of which nothing has started."""
     first_open: IntArray
     """[networks]: the first open group of a chain, or -1."""
     min_idle: IntArray
@@ -189,7 +203,14 @@ def make_search_tree(
         priced_anywhere=_zeros(groups, prices),
         priced=_zeros(groups, prices),
         priced_left=_zeros(prices),
-        gain=_zeros(rates * groups),
+        gain=_zeros(groups, rates),
+        gain_on=_zeros(groups * plan.units, rates),
+        gain_tail=_zeros(groups, rates),
+        set_gain=_zeros(rules.set_count, groups, 1 + rates),
+        has_set_gain=_zeros(rules.set_count),
+        left_gain=_zeros(plan.networks, 1 + rates),
+        first_left=_zeros(plan.networks),
+        repeats_left=_zeros(plan.networks),
         first_open=_zeros(plan.networks),
         min_idle=_zeros(plan.units),
         min_static=_zeros(domains),

@@ -1,44 +1,136 @@
 """A Lagrangian bound on makespan and energy together. Compiled.
 
-The separate bounds assume the fastest *and* the lowest-energy unit for every open group, although
-it runs on one. With a multiplier v (mW, that is fJ per ps) for every network that is a chain, every
-design point has for the open groups g of its networks n
+The separate bounds assume the fastest *and* the lowest-energy unit and operating point for every
+group, although it runs on one. With a multiplier v (mW, that is fJ per ps) for every network that
+is a chain, every design point has for the groups g of its networks n that have not started
 
     E + sum of v_n (T - end_n) >= E' + sum over n and g of gain(v_n, g),
-    gain(v, g) = min over units of (v t + e) - v min t - min e >= 0,
+    gain(v, g) = min over units and points of (v t + e) - v min t - min e >= 0,
 
 with E its dynamic energy, E' the bound of that, T its makespan and end_n the least end of the
 network. The groups of a chain run one after the other, each with at least its time t and its energy
 e. So if the right side is too large, no makespan below that of a member goes with an energy below
 that of the member before it.
+
+This must hold for every set of domains that may be on, with the idle power of the set and the
+minimum over the units that need no other domain. A domain that may be off is either on, or its
+units run nothing.
 """
 
 import numpy as np
 
 from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.state import NEVER
 
 MAX_CUTS = 8
 
 
 @jit
 def fill_gains(plan, rules, tree):
-    """Fill the summed gains of a chain's groups from each group on, for every rate: [rates,
-    groups].
+    """Fill the gains of every group, on each unit and anywhere, for every rate.
 
     Called after :func:`fitness.branch_and_bound.bounds.fill_unit`.
     """
-    for r in range(rules.rate_mw.shape[0]):
-        rate = rules.rate_mw[r]
-        for n in range(plan.networks):
-            total = np.int64(0)
-            for back in range(rules.size[n]):
-                g = rules.first[n] + rules.size[n] - 1 - back
-                at = (r * plan.groups + g) * plan.units
-                least = tree.mixed[at]
-                for u in range(1, plan.units):
-                    least = min(least, tree.mixed[at + u])
-                total += least - rate * tree.fastest_anywhere[g] - tree.min_energy_anywhere[g]
-                tree.gain[r * plan.groups + g] = total * rules.repeats[n]
+    for s in range(tree.has_set_gain.shape[0]):
+        tree.has_set_gain[s] = 0
+    rates = rules.rate_mw.shape[0]
+    for g in range(plan.groups):
+        fastest, energy = tree.fastest_anywhere[g], tree.min_energy_anywhere[g]
+        for r in range(rates):
+            tree.gain[g, r] = NEVER
+        for u in range(plan.units):
+            at = g * plan.units + u
+            if rules.allowed[at]:
+                for r in range(rates):
+                    rate = rules.rate_mw[r]
+                    mixed = tree.mixed[(r * plan.groups + g) * plan.units + u]
+                    own = mixed - rate * tree.fastest[at] - tree.min_energy[at]
+                    tree.gain_on[at, r] = own
+                    tree.gain[g, r] = min(tree.gain[g, r], mixed - rate * fastest - energy)
+
+
+@jit
+def fill_tails(plan, rules, chosen, n, tree):
+    """Fill the summed gains of a chain's groups from each group on, for every rate.
+
+    Called after :func:`fill_gains`. Groups on a unit whose clocks are chosen gain nothing.
+    """
+    rates = rules.rate_mw.shape[0]
+    if rates == 0 or not rules.trades[n]:
+        return
+    last = rules.first[n] + rules.size[n] - 1
+    for back in range(rules.size[n]):
+        g = last - back
+        u = tree.units[g]
+        for r in range(rates):
+            total = tree.gain_tail[g + 1, r] if back > 0 else np.int64(0)
+            if u < 0:
+                total += tree.gain[g, r]
+            elif not chosen.unit_used[u]:
+                total += tree.gain_on[g * plan.units + u, r]
+            tree.gain_tail[g, r] = total
+
+
+@jit
+def _fill_set_gain(plan, rules, tree, s):
+    """Fill by how much more a chain's groups gain from each group on, in all repeats, if all are
+    open and only domains of the set s may be on: [groups, 1 + rates], the first one at rate 0.
+
+    It is NEVER if one of them can be on no unit then.
+    """
+    tree.has_set_gain[s] = 1
+    rates = rules.rate_mw.shape[0]
+    for n in range(plan.networks):
+        for back in range(rules.size[n]):
+            g = rules.first[n] + rules.size[n] - 1 - back
+            for r in range(rates + 1):
+                least = NEVER
+                for u in range(plan.units):
+                    at = g * plan.units + u
+                    if rules.allowed[at] and rules.unit_set[u] & ~s == 0:
+                        if r == 0:
+                            least = min(least, tree.min_energy[at])
+                        else:
+                            row = ((r - 1) * plan.groups + g) * plan.units + u
+                            least = min(least, tree.mixed[row])
+                if least == NEVER:
+                    tree.set_gain[s, g, r] = NEVER
+                    continue
+                least -= tree.min_energy_anywhere[g]
+                if r > 0:
+                    least -= rules.rate_mw[r - 1] * tree.fastest_anywhere[g] + tree.gain[g, r - 1]
+                more = tree.set_gain[s, g + 1, r] if back > 0 else np.int64(0)
+                tree.set_gain[s, g, r] = NEVER if more == NEVER else least * rules.repeats[n] + more
+
+
+@jit
+def _fill_left(plan, rules, tree, s):
+    """Fill the gains of what has not started of every chain, [networks, 1 + rates], if only domains
+    of the set s may be on. Return False if some group can be nowhere."""
+    rates = rules.rate_mw.shape[0]
+    every = s == rules.set_count - 1
+    if not every and not tree.has_set_gain[s]:
+        _fill_set_gain(plan, rules, tree, s)
+    for n in range(plan.networks):
+        if not rules.trades[n]:
+            continue
+        g, first, repeats = tree.first_left[n], rules.first[n], tree.repeats_left[n]
+        if plan.has_engines:
+            # Of assigned groups it is not known here whether their engine has begun.
+            g, repeats = tree.first_open[n], np.int64(0)
+        tree.left_gain[n, 0] = 0
+        for r in range(rates):
+            gain = repeats * tree.gain_tail[first, r] if repeats > 0 else np.int64(0)
+            if g >= 0:
+                gain += tree.gain_tail[g, r] * (rules.repeats[n] if plan.has_engines else 1)
+            tree.left_gain[n, r + 1] = gain
+        if not every and tree.first_open[n] >= 0:
+            g = tree.first_open[n]
+            if tree.set_gain[s, g, 0] == NEVER:
+                return False
+            for r in range(rates + 1):
+                tree.left_gain[n, r] += tree.set_gain[s, g, r]
+    return True
 
 
 @jit
@@ -49,12 +141,12 @@ def _min_energy_at(plan, rules, tree, energy, power, time):
     """
     least, growth = energy + power * time, power
     for n in range(plan.networks):
-        g = tree.first_open[n]
-        if g < 0:
+        if not rules.trades[n]:
             continue
-        most, chosen = np.int64(0), np.int64(0)
+        most, chosen = tree.left_gain[n, 0], np.int64(0)
+        over = tree.end[n] - time
         for r in range(rules.rate_mw.shape[0]):
-            value = tree.gain[r * plan.groups + g] + rules.rate_mw[r] * (tree.end[n] - time)
+            value = tree.left_gain[n, r + 1] + rules.rate_mw[r] * over
             if value > most:
                 most, chosen = value, rules.rate_mw[r]
         least += most
@@ -99,19 +191,44 @@ def _reaches(plan, rules, tree, energy, power, shortest, longest, wanted):
 
 
 @jit
-def is_fathomed_by_trade_off(plan, rules, tree, idle, energy):
+def is_fathomed_by_trade_off(plan, rules, chosen, tree, idle, energy):
     """Return whether no design point below the present choice fits between two neighbouring
     members.
 
     Such a point would have a makespan below that of one member and an energy below that of the
     member before it, in the order of makespans. ``tree.vector`` must have the bounds of both alone.
+    Every set of domains that may be on must leave no room.
     """
-    time, count = rules.trade_time, tree.progress.members
-    if count == 0:
+    if tree.progress.members == 0:
         return False
-    power, fixed = idle, energy
+    needed = np.int64(0)
+    for k in range(rules.optional.shape[0]):
+        if chosen.domain_on[rules.optional[k]]:
+            needed |= np.int64(1) << k
+    s = np.int64(rules.set_count - 1)
+    while s >= 0:
+        if s & needed == needed:
+            power = idle
+            for k in range(rules.optional.shape[0]):
+                if ((s & ~needed) >> k) & 1:
+                    power += tree.min_static[rules.optional[k]]
+                    for u in range(plan.units):
+                        if plan.clock[u, 0] == rules.optional[k]:
+                            power += tree.min_idle[u]
+            if _fill_left(plan, rules, tree, s) and not _leaves_no_room(
+                plan, rules, tree, power, energy
+            ):
+                return False
+        s -= 1
+    return True
+
+
+@jit
+def _leaves_no_room(plan, rules, tree, power, fixed):
+    """Return the same for one set, with its idle power and ``tree.left_gain``."""
+    time, count = rules.trade_time, tree.progress.members
     if rules.period_ps >= 0:
-        power, fixed = np.int64(0), energy + idle * rules.period_ps
+        power, fixed = np.int64(0), fixed + power * rules.period_ps
     # Members are in the order of the first objective, whichever that is.
     for step in range(count + 1):
         fast, slow = (step, step - 1) if time == 0 else (step - 1, step)

@@ -135,8 +135,10 @@ def _fill_choice(facts: Facts, work: Work, row: Int, u: Int, choice: Int) -> Non
 
 @jit
 def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
-    """Fill the smallest costs over the units that a group may have, gains and priced times."""
+    """Fill the smallest costs over the units that a group may have, and priced times."""
     last = facts.units
+    for on in range(facts.set_count):
+        work.has_gain[row, on] = 0
     for g in range(facts.groups):
         time, energy = FAR, FAR
         for u in range(facts.units):
@@ -151,11 +153,6 @@ def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
                 step, more = work.step_ps[row, u, g], work.step_fj[row, u, g]
                 work.step_ps[row, last, g] = min(work.step_ps[row, last, g], step)
                 work.step_fj[row, last, g] = min(work.step_fj[row, last, g], more)
-        for r in range(facts.rate_mw.shape[0]):
-            both = FAR
-            for u in range(facts.units):
-                both = min(both, work.mixed_fj[row, r, u, g])
-            work.gain_fj[row, r, g] = both - facts.rate_mw[r] * time - energy
         for p in range(facts.price_sum.shape[0]):
             priced = FAR
             for u in range(facts.units):

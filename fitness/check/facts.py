@@ -37,6 +37,7 @@ KINDS: dict[tuple[Kind, bool], int] = {
 _OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
 RATE_TIMES_TIME = MOST_FJ = 1 << 61
 COMPILED_MASK_BITS = 62
+MOST_OPTIONAL = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +202,15 @@ class Facts(Tables):
     """[steps, 2]: rising makespans and falling energies that close most, none without rates."""
     rate_mw: IntArray
     """0 and the rates of exchange, none without rates."""
+    optional: IntArray
+    """Domains that the trade-off of makespan and energy assumes to be on or off: the first ones
+    that may be off, at most three."""
+    set_count: int
+    """Sets of them. Bit k of a set is 1 if ``optional[k]`` is on."""
+    unit_set: IntArray
+    """[units]: those that a unit needs."""
+    fits: IntArray
+    """[sets, groups]: 1 if a group may be on a unit that needs no others."""
     unit_price: IntArray
     """[prices, units]"""
     network_price: IntArray
@@ -273,6 +283,9 @@ def make_facts(
     minimised = [problem.objectives[column] for column in claim.objectives]
     kinds = [KINDS[o.kind, o.network is not None] for o in minimised]
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
+    may_be_off = [d for d, domain in enumerate(problem.domains) if domain.may_be_off]
+    optional = may_be_off[:MOST_OPTIONAL] if claim.rates_mw else []
+    needs = [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in units]
     most_points = max(len(domain.allowed) for domain in problem.domains)
     if most_points > COMPILED_MASK_BITS and not exact:
         raise ResultError(f"at most {COMPILED_MASK_BITS} operating points can be checked fast")
@@ -410,6 +423,15 @@ def make_facts(
         closing=closing,
         makespan_column=kinds.index(MAKESPAN) if MAKESPAN in kinds else NONE,
         steps=_array(steps, exact).reshape(-1, 2),
+        optional=_int64(optional),
+        set_count=1 << len(optional),
+        unit_set=_int64(needs),
+        fits=_int64(
+            [
+                (problem.allowed & [need & ~on == 0 for need in needs]).any(axis=1).tolist()
+                for on in range(1 << len(optional))
+            ]
+        ),
         rate_mw=_array(rates, exact),
         unit_price=of_unit.copy(),
         network_price=price[:, len(units) :] * chains,

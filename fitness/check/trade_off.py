@@ -1,9 +1,10 @@
 """Check whether members leave a node no room between makespan and energy.
 
 docs/concepts/certificate.md (Lemmas, Trade-off) has the inequality. The additional time of later
-repeats is left out here, as it only adds. The least energy F of a makespan is convex, above each of
-its tangents. The range that is not settled yet lies between a makespan at which F falls and one at
-which it rises. The point at which their tangents meet is tried next.
+repeats is left out here, as it only adds. With one set of domains that may be on, the least energy
+F of a makespan is convex, above each of its tangents. The range that is not settled yet lies
+between a makespan at which F falls and one at which it rises. The point at which their tangents
+meet is tried next.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretosoc.fitness.check.work import ENDED, RUNNING
+from paretosoc.fitness.check.work import ENDED, FAR, RUNNING
 from paretosoc.fitness.simulator.jit import jit
 
 if TYPE_CHECKING:
@@ -40,16 +41,52 @@ def closed_by_trade_off(
 ) -> bool:
     """Return whether no makespan from the bound on fits between two neighbouring members.
 
-    It would be below that of one member, with an energy below that of the member before it.
+    It would be below that of one member, with an energy below that of the member before it. No set
+    of optional domains that are on may leave room, with the idle power and the units of this set.
     """
-    steps, first = facts.steps.shape[0], last_step(facts.steps, makespan)
+    first = last_step(facts.steps, makespan)
     if first < 0:
         return False
+    needed = np.int64(0)
+    for k in range(facts.optional.shape[0]):
+        if work.needed[facts.optional[k]]:
+            needed |= np.int64(1) << k
+    for behind in range(facts.set_count):
+        on = np.int64(facts.set_count - 1 - behind)
+        if on & needed != needed or not _fill_gained(facts, work, row, costs, on):
+            continue
+        power = idle
+        for k in range(facts.optional.shape[0]):
+            if ((on & ~needed) >> k) & 1:
+                power += _power_of(facts, work, costs, facts.optional[k])
+        if not _closed_with(facts, work, makespan, power, dynamic, first):
+            return False
+    return True
+
+
+@jit
+def _power_of(facts: Facts, work: Work, costs: Int, domain: Int) -> Int:
+    """Return the least idle power of a domain and of the units that it switches on."""
+    power = work.static_mw[costs, domain]
+    for u in range(facts.units):
+        if facts.clock[facts.clock_start[u]] == domain:
+            power += work.idle_mw[costs, u]
+    return power
+
+
+@jit
+def _closed_with(
+    facts: Facts, work: Work, makespan: Int, idle: Int, dynamic: Int, first: Int
+) -> bool:
+    """Return the same for design points with this idle power and ``work.gained``.
+
+    ``first`` is the last step up to the bound of the makespan.
+    """
+    steps = facts.steps.shape[0]
     power, fixed, least = idle, dynamic, idle * makespan + dynamic
     if facts.period_ps >= 0:
         power, fixed = np.int64(0), dynamic + idle * facts.period_ps
         least = fixed
-    _fill_gained(facts, work, row, costs)
     for s in range(first, steps):
         wanted = facts.steps[s, 1]
         if wanted <= least:
@@ -73,17 +110,48 @@ def closed_by_trade_off(
 
 
 @jit
-def _fill_gained(facts: Facts, work: Work, row: Int, costs: Int) -> None:
-    """Fill the gain of every chain's groups without a start and a unit, at each rate."""
+def _fill_gained(facts: Facts, work: Work, row: Int, costs: Int, on: Int) -> bool:
+    """Fill the gain of every chain's groups without a start, at each rate, if only these optional
+    domains are on. Return False if a group may be on no unit then."""
     for n in range(facts.networks):
         for r in range(facts.rate_mw.shape[0]):
             work.gained[n, r] = 0
+    if work.has_gain[costs, on] == 0:
+        _fill_gain(facts, work, costs, on)
     for i in range(facts.instances):
         g, n = facts.group_of[i], facts.network_of[i]
-        status = work.status[row, i]
-        if facts.trades[n] and work.units[g] < 0 and status != RUNNING and status != ENDED:
-            for r in range(facts.rate_mw.shape[0]):
-                work.gained[n, r] += work.gain_fj[costs, r, g]
+        is_left = work.status[row, i] != RUNNING and work.status[row, i] != ENDED
+        if facts.trades[n] == 0 or not is_left:
+            continue
+        u = work.units[g]
+        if u < 0 and facts.fits[on, g] == 0:
+            return False
+        for r in range(facts.rate_mw.shape[0]):
+            if u < 0:
+                work.gained[n, r] += work.gain_fj[costs, on, r, g]
+            elif work.choice[costs, u] < 0:
+                # With certain costs it is 0.
+                least = facts.rate_mw[r] * work.smallest_ps[costs, u, g]
+                least += work.smallest_fj[costs, u, g]
+                work.gained[n, r] += work.mixed_fj[costs, r, u, g] - least
+    return True
+
+
+@jit
+def _fill_gain(facts: Facts, work: Work, costs: Int, on: Int) -> None:
+    """Fill the gains of groups whose unit is open."""
+    work.has_gain[costs, on] = 1
+    last = facts.units
+    for g in range(facts.groups):
+        for r in range(facts.rate_mw.shape[0]):
+            both = FAR
+            for u in range(facts.units):
+                if facts.allowed[g, u] and facts.unit_set[u] & ~on == 0:
+                    both = min(both, work.mixed_fj[costs, r, u, g])
+            if facts.fits[on, g]:
+                both -= facts.rate_mw[r] * work.smallest_ps[costs, last, g]
+                both -= work.smallest_fj[costs, last, g]
+            work.gain_fj[costs, on, r, g] = both
 
 
 @jit

@@ -86,7 +86,9 @@ class Work(Tables):
     mixed_fj: IntArray
     """[costs, rates, units, groups]: smallest rate x time + energy."""
     gain_fj: IntArray
-    """[costs, rates, groups]: see :mod:`fitness.check.trade_off`."""
+    """[costs, sets of optional domains, rates, groups]: see :mod:`fitness.check.trade_off`."""
+    has_gain: IntArray
+    """[costs, sets]: 1 if ``gain_fj`` is filled."""
     priced_ps: IntArray
     """[costs, prices, groups]: smallest price x time over the units that a group may have."""
     priced: IntArray
@@ -182,7 +184,8 @@ def make_work(facts: Facts) -> Work:
         step_fj=room(costs * facts.grows, units + 1, groups),
         dynamic_mw=room(costs, units, groups),
         mixed_fj=room(costs, rates, units, groups),
-        gain_fj=room(costs, rates, groups),
+        gain_fj=room(costs, facts.set_count, rates, groups),
+        has_gain=room(costs, facts.set_count),
         priced_ps=room(costs, len(facts.price_sum), groups),
         priced=room(len(facts.price_sum)),
         idle_mw=room(costs, units),

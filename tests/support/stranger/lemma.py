@@ -340,12 +340,37 @@ class Bound:
         return least is not None and self._least_energy(from_ps, period) >= least
 
     def _least_energy(self, first: int, last: int | None) -> Fraction:
-        """The least energy of a design point with a makespan from ``first`` to ``last``."""
+        """The least energy of a design point with a makespan from ``first`` to ``last``.
+
+        It is that of the cheapest set of domains that may be on.
+        """
+        return min(self._least_with(idle, chains, first, last) for idle, chains in self._sets)
+
+    @cached_property
+    def _sets(self) -> list[tuple[int, list[list[tuple[int, int]]]]]:
+        """Idle power and lines of chains for each set of domains that may be on."""
+        board = self.board
+        sure = board.on_for_sure(self.may_use)
+        may = [d for d in range(len(board.document["domains"])) if d not in sure]
+        sets = [
+            sure | set(more) for size in range(len(may) + 1) for more in combinations(may, size)
+        ]
+        lines = [(on, self._lines(on)) for on in sets]
+        return [
+            (board.least_idle(on, self.node.points), chains)
+            for on, chains in lines
+            if chains is not None
+        ]
+
+    def _least_with(
+        self, idle: int, chains: list[list[tuple[int, int]]], first: int, last: int | None
+    ) -> Fraction:
+        """The same with this idle power and these lines."""
         period = self.board.document["execution"].get("period_ps")
-        slope = 0 if period is not None else self.idle
+        slope = 0 if period is not None else idle
         crossings = {
             Fraction(b0 - a0, a1 - b1)
-            for lines in self._lines
+            for lines in chains
             for (a0, a1), (b0, b1) in combinations(lines, 2)
             if a1 != b1
         }
@@ -354,33 +379,38 @@ class Bound:
             *(t for t in crossings if t > first and (last is None or t < last)),
         ]
         times += [] if last is None else [Fraction(last)]
-        fixed = self.dynamic + (0 if period is None else self.idle * period)
+        fixed = self.dynamic + (0 if period is None else idle * period)
         return min(
-            fixed + slope * t + sum(max(a + b * t for a, b in lines) for lines in self._lines)
+            fixed + slope * t + sum(max(a + b * t for a, b in lines) for lines in chains)
             for t in times
         )
 
-    @cached_property
-    def _lines(self) -> list[list[tuple[int, int]]]:
-        """Per chain: pairs a, b; beyond the bound it draws a + b x makespan or more."""
+    def _lines(self, on: set[int]) -> list[list[tuple[int, int]]] | None:
+        """Per chain: pairs a, b; beyond the bound it draws a + b x makespan or more, if just these
+        domains are on. None if some group can be nowhere."""
         board, lines = self.board, []
         targets = {board.network_of[target] for _, target in board.handovers}
         for n in range(len(board.networks)):
-            free = [run for run in self.left if run[0] == n and self.node.units[run[2]] is None]
-            if not board.is_chain(n) or n in targets or not free:
+            if not board.is_chain(n) or n in targets:
                 continue
+            runs = [(repeat, g) for of, repeat, g in self.left if of == n]
+            options = {
+                g: [o for o in self.may_use[g] if on.issuperset(board.clocks[o])] for _, g in runs
+            }
+            if not all(options.values()):
+                return None
             end = max(self.end(run) for run in self._last(n))
-            lines.append([(0, 0)])
-            for rate in self.claim.rates_mw:
+            lines.append([])
+            for rate in (0, *self.claim.rates_mw):
                 gain = rate * end
-                for _, repeat, g in free:
-                    both = min(
+                for repeat, g in runs:
+                    gain += min(
                         board.time(o, g, repeat, setting)
                         * (rate + board.figure(o, "dynamic_mw", g, setting))
-                        for o in self.may_use[g]
+                        for o in options[g]
                         for setting in board.settings(o, self.node.points)
                     )
-                    gain += both - rate * self._least_of(g, repeat, "time")
+                    gain -= rate * self._least_of(g, repeat, "time")
                     gain -= self._least_of(g, repeat, "energy")
                 lines[-1].append((gain, -rate))
         return lines
