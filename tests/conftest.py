@@ -24,7 +24,7 @@ import pytest
 from hypothesis import settings
 
 # Before numpy is imported, also by the processes that tests start: their matrices are small, and
-# threads of OpenBLAS that wait for each other take ten times the CPU seconds on busy cores.
+# threads of OpenBLAS that wait for each other took ten times the CPU seconds of a fit of costs.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 settings.register_profile("any machine", deadline=None)
