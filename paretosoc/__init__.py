@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.deployment import MeasurementPlan as MeasurementPlan
     from paretosoc.dse.api.deployment import deploy as deploy
     from paretosoc.dse.api.deployment import plan_measurements as plan_measurements
+    from paretosoc.dse.api.evaluation import Evaluated as Evaluated
+    from paretosoc.dse.api.evaluation import evaluate as evaluate
     from paretosoc.dse.api.front import Front as Front
     from paretosoc.dse.api.front import load as load
     from paretosoc.dse.api.indicators import attainment as attainment
@@ -25,9 +27,7 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.limits import limits as limits
     from paretosoc.dse.api.member import Member as Member
     from paretosoc.dse.api.pipeline import explore as explore
-    from paretosoc.dse.api.problem import Evaluated as Evaluated
     from paretosoc.dse.api.problem import Problem as Problem
-    from paretosoc.dse.api.problem import evaluate as evaluate
     from paretosoc.dse.api.verification import Verification as Verification
     from paretosoc.dse.api.verification import certify as certify
     from paretosoc.dse.api.verification import verify as verify
@@ -55,12 +55,13 @@ _EXPORTS = {
     for module, names in {
         "dse.api.choose": "choose",
         "dse.api.deployment": "MeasurementPlan deploy plan_measurements",
+        "dse.api.evaluation": "Evaluated evaluate",
         "dse.api.front": "Front load",
         "dse.api.indicators": "attainment compare statistics",
         "dse.api.limits": "limits",
         "dse.api.member": "Member",
         "dse.api.pipeline": "explore",
-        "dse.api.problem": "Evaluated Problem evaluate",
+        "dse.api.problem": "Problem",
         "dse.api.verification": "Verification certify verify",
         "dse.engines.optimizers": "NSGA2 Optimizer Pymoo annealing exact exhaustive random_search",
         "dse.errors": "DseError InfeasibleError",

@@ -11,17 +11,8 @@ from typing import Annotated
 from paretosoc.common.documents.marks import Key
 from paretosoc.common.units import NINE_OF_TEN, percent_off
 from paretosoc.platforms.deployment import Deployment
-from paretosoc.platforms.source import (
-    Exact,
-    Kbps,
-    NetworkProfile,
-    NetworkTime,
-    Ns,
-    SharesOf,
-    Source,
-    Sourced,
-    whole,
-)
+from paretosoc.platforms.measurement import NetworkProfile, NetworkTime
+from paretosoc.platforms.source import Exact, Kbps, Ns, SharesOf, Source, Sourced, whole
 
 SHARED_POOL = "shared"
 """The memory of units that name no pool, beside others."""

@@ -15,7 +15,7 @@ from benchmarks.harness.report import Column, Value
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.costs.taught import posterior
-from paretosoc.platforms.source import Comparison
+from paretosoc.platforms.measurement import Comparison
 from paretosoc.results.costs.cost_origins import CostError
 
 BY_MACS, ESTIMATE, FACTOR, SCALED = "constant", "estimate", "factor", "scaled"

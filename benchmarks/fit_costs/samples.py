@@ -25,8 +25,8 @@ from paretosoc.fitness.cost_model.roofline import (
 )
 from paretosoc.fitness.costs.scale_to_measured import clock_ratios
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.measurement import is_same_network
 from paretosoc.platforms.platform import Peak, Platform, Tile, Unit
-from paretosoc.platforms.source import is_same_network
 from paretosoc.sdf.catalogue.catalogue import catalogue, load_network, model_file
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.layer import LayerKind

@@ -53,7 +53,7 @@ COMMANDS = (
     Entry("report", "Write a front as one HTML page.", "results.report", _MAIN),
     Entry("plot", "Draw fronts, schedules, energies.", "results.report", _MAIN),
     Entry("certify", "Prove a front, or continue a proof.", "search.certify", _MAIN),
-    Entry("verify", "Check a result folder independently.", "search.certify", _MAIN),
+    Entry("verify", "Check a result folder independently.", "results.verify", _MAIN),
     Entry("compare", "Compare two fronts.", "results.show", _MAIN),
     Entry("choose", "Compare boards for a workload.", "search.choose", _MAIN),
     Entry("evaluate", "Simulate a mapping of your own.", "search.evaluate", _MAIN),
@@ -87,7 +87,7 @@ COMMANDS = (
         commands=(
             Entry("fidelity", "Measure how far predictions are off.", "measure.fidelity"),
             Entry("contention", "Fit slowdown to memory traffic.", "measure.calibrate"),
-            Entry("co-runs", "Measure networks beside each other.", "measure.profile"),
+            Entry("co-runs", "Measure networks beside each other.", "measure.co_runs"),
             Entry("next", "Plan what to measure on a board.", "measure.next_measurements"),
             Entry("take", "Read what a board measured.", "measure.next_measurements"),
             Entry("trace", "Lay a trace beside the plan.", "measure.next_measurements"),

@@ -34,7 +34,7 @@ from paretosoc.fitness.cost_model.power import unit_idle_mw
 from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.fitness.costs.transitions import channel_costs
-from paretosoc.fitness.profiles.profile_file import COLUMNS
+from paretosoc.fitness.profiles.loss_table import COLUMNS
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.execution import ClosedForm, LongRun, frames_in_flight

@@ -17,13 +17,7 @@ from paretosoc.dse.problem.graph_tables import (
     within_most_iterations,
 )
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.dse.problem.network_tables import (
-    NetworkTables,
-    check_size,
-    mixed_metrics,
-    network_tables,
-    problem_warnings,
-)
+from paretosoc.dse.problem.network_tables import NetworkTables, check_size, network_tables
 from paretosoc.dse.problem.phases import PhaseModel, with_handovers
 from paretosoc.dse.problem.runtime_limits import (
     check_formats,
@@ -32,6 +26,7 @@ from paretosoc.dse.problem.runtime_limits import (
     served_units,
 )
 from paretosoc.dse.problem.task_tables import on_further_units, task_tables, units_of_tasks
+from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.with_options import with_options, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
@@ -39,7 +34,8 @@ from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.fitness.costs.number_formats import UnitFormat, choose_formats, unit_formats
 from paretosoc.fitness.costs.standard_errors import DEMAND, IDLE_POWER, SHARING_OVERHEAD
-from paretosoc.fitness.profiles.profile_file import LossTable, Profile
+from paretosoc.fitness.profiles.loss_table import LossTable
+from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import (
     CostOrigins,

@@ -1,27 +1,22 @@
-"""Reads the networks of a workload, cuts them into groups and costs them. Warns about networks and
-measurements that do not fit a problem."""
+"""Reads the networks of a workload, cuts them into groups and costs them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.phases import grouped_alike, growing_costs, grown_dimensions
 from paretosoc.dse.workload.options import Options, as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
-from paretosoc.fitness.cost_model.support import lacks_formats, layer_support
+from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.costs.number_formats import UnitFormat, in_formats
-from paretosoc.fitness.profiles.profile_file import LossTable, Profile
+from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.platforms.source import is_same_network
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
-from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
@@ -135,160 +130,3 @@ def _grouped(
             f"({reasons})"
         )
     return group_network(network.graph, table, options.groups)
-
-
-def problem_warnings(
-    workload: Sequence[WorkloadNetwork],
-    tables: Sequence[NetworkTables],
-    platform: Platform,
-    formats: Sequence[str],
-    profile: Profile | None,
-) -> tuple[str, ...]:
-    """Return texts about unknown, unused or unsupported parts.
-
-    Args:
-        tables: tables of each network of the workload. Networks that are alike share theirs.
-
-    Raises:
-        WorkloadError: on the size of a dimension that no network has.
-    """
-    _check_dimensions(workload, tables)
-    distinct = list(dict.fromkeys(tables))
-    imported = [entry.imported for entry in distinct]
-    measurable = [
-        Measurable(
-            entry.grouped.name,
-            sum(group.macs for group in entry.grouped.groups) // network.batch,
-            network.batch,
-        )
-        for network, entry in zip(workload, tables, strict=True)
-    ]
-    return (
-        *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
-        *(note for entry in distinct for note in entry.costs.notes),
-        *_idle_units(distinct, platform, formats),
-        *_misspelt_operations(platform),
-        *_quantised(imported, platform, formats),
-        *_unused_measurements(measurable, formats, profile),
-    )
-
-
-@dataclass(frozen=True)
-class Measurable:
-    """Identity of a network for measurements: its name, its work for one image, its batch."""
-
-    name: str
-    macs: int
-    batch: int
-
-
-def mixed_metrics(
-    problem: Problem, networks: Sequence[GroupedNetwork], losses: LossTable
-) -> tuple[str, ...]:
-    """Return a text about losses of different metrics that the objective adds up.
-
-    Args:
-        networks: one for each of the problem.
-    """
-    if Objective(ObjectiveKind.ACCURACY_LOSS) not in problem.objectives:
-        return ()
-    found = {
-        entry.name: losses.metric_of((entry.name, network.name))
-        for entry, network in zip(problem.networks, networks, strict=True)
-    }
-    named = {name: metric for name, metric in found.items() if metric is not None}
-    if len(set(named.values())) < 2:
-        return ()
-    each = ", ".join(f"{name} by {metric}" for name, metric in named.items())
-    return (
-        f"{losses.name}: accuracy-loss adds up losses of different metrics ({each}); "
-        "accuracy-loss:NETWORK is of one",
-    )
-
-
-def _check_dimensions(workload: Sequence[WorkloadNetwork], tables: Sequence[NetworkTables]) -> None:
-    """Refuse sizes of dimensions that no network has."""
-    pairs = list(zip(workload, tables, strict=True))
-    given = {name for network in workload for name, _ in network.dimensions}
-    used = {
-        name
-        for network, entry in pairs
-        for name, _ in network.dimensions
-        if name not in entry.imported.unused_dimensions
-    }
-    known = sorted(used.union(*(entry.imported.dynamic_dimensions for _, entry in pairs)))
-    for name in sorted(given - used):
-        hint = did_you_mean(name, known) if known else "their sizes are fixed"
-        raise WorkloadError(
-            f"{as_written('dimensions')}: no network has a dynamic dimension {name!r} ({hint})"
-        )
-
-
-def _quantised(
-    networks: Sequence[ImportedNetwork], platform: Platform, formats: Sequence[str]
-) -> list[str]:
-    """Return a text about networks that are costed in a wider format than they compute in."""
-    known = {peak.precision for unit in platform.units for peak in unit.peaks}
-    if "int8" in formats or "int8" not in known:
-        return []
-    return [
-        f"{network.graph.name}: this model is quantised, and costed in {' and '.join(formats)}: "
-        f"use {as_written('precision', 'int8')}"
-        for network in networks
-        if network.is_quantised
-    ]
-
-
-def _idle_units(
-    tables: Sequence[NetworkTables], platform: Platform, formats: Sequence[str]
-) -> list[str]:
-    """Return a text about each unit that computes in none of the number formats."""
-    chosen = {unit.unit for entry in tables for unit in entry.costs.units}
-    units = (unit for unit in platform.units if unit.name in chosen)
-    reasons = (lacks_formats(unit, formats) for unit in units)
-    return [f"{reason}: it runs nothing" for reason in reasons if reason is not None]
-
-
-def _misspelt_operations(platform: Platform) -> list[str]:
-    """Return a text about each operation in the rules of a unit that ONNX does not have, if it has
-    one with nearly the same name. Other unknown names may be operations of other domains."""
-    from onnx import defs
-
-    found = []
-    for unit in platform.units:
-        named = (*unit.unsupported_operations, *(rule.operation for rule in unit.rules))
-        for operation in dict.fromkeys(text.split()[0] for text in named):
-            if operation == "*" or defs.has(operation):
-                continue
-            known = {schema.name for schema in defs.get_all_schemas()}
-            hint = did_you_mean(operation, known, "", most=1, cutoff=0.8)
-            if hint:
-                found.append(f"{unit.name}: no operation is called {operation!r}; {hint}")
-    return found
-
-
-def _unused_measurements(
-    networks: Sequence[Measurable], formats: Sequence[str], profile: Profile | None
-) -> list[str]:
-    """Return a text about records of a profile that match no network of the workload."""
-    if profile is None or (profile.models and not profile.networks):
-        return []
-    unused = []
-    for record in profile.networks:
-        used = record.precision in formats and any(
-            network.batch == record.batch
-            and is_same_network(network.name, network.macs, record.names, record.macs)
-            for network in networks
-        )
-        if not used:
-            unused.append(
-                f"profile: its measurements of {_named(record.names[0], record.batch, repr)} in "
-                f"{record.precision} are not used; the workload has "
-                f"{', '.join(_named(network.name, network.batch) for network in networks)} in "
-                f"{' and '.join(formats)}"
-            )
-    return unused
-
-
-def _named(name: str, batch: int, spelt: Callable[[str], str] = str) -> str:
-    return spelt(name) if batch == 1 else f"{spelt(name)} in batches of {batch}"

@@ -22,8 +22,9 @@ from paretosoc.fitness.costs.measured import MeasuredGroup, measured_power
 from paretosoc.fitness.costs.network_costs import over_ladder
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE
+from paretosoc.platforms.measurement import NetworkProfile
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.platforms.source import NetworkProfile, Source, Status
+from paretosoc.platforms.source import Source, Status
 from paretosoc.sdf.graph import Actor, SdfGraph
 from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
 from paretosoc.sdf.layer import Layer, LayerKind

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import paretosoc as dse
 from paretosoc.common.text import has_control_characters
-from paretosoc.dse.api.problem import Evaluated
+from paretosoc.dse.api.evaluation import Evaluated
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import read_input
 from paretosoc.dse.workload.workload import find_network

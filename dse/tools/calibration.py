@@ -36,8 +36,8 @@ from paretosoc.fitness.costs.network_costs import choose_precision
 from paretosoc.fitness.costs.standard_errors import estimated
 from paretosoc.fitness.costs.taught import beyond_error, compared
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.platforms.source import Comparison
 from paretosoc.results.io.canonical_json import Json
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network

@@ -60,7 +60,8 @@ from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.grouping.options import Grouping
 
 if TYPE_CHECKING:
-    from paretosoc.fitness.profiles.profile_file import LossTable, Profile
+    from paretosoc.fitness.profiles.loss_table import LossTable
+    from paretosoc.fitness.profiles.profile_file import Profile
 
 MAX_RELEASES = 1000
 """Most releases of a network with a rate within the period of all."""

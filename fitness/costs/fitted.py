@@ -30,8 +30,9 @@ from paretosoc.fitness.cost_model.dvfs_forms import Clocks, TimeForm, clocks_of,
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.power import alone_idle_mw, ladder_shape
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.measurement import is_same_network
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.platforms.source import is_same_network, round_half_up
+from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 

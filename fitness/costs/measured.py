@@ -19,13 +19,9 @@ from paretosoc.fitness.costs.measured_blocks import (
 )
 from paretosoc.fitness.costs.scale_to_measured import clock_ratios, scale_to
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.platforms.source import (
-    NetworkProfile,
-    UnitMeasurement,
-    is_same_network,
-    round_half_up,
-)
+from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 

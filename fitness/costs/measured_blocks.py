@@ -8,12 +8,8 @@ from fractions import Fraction
 
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.support import host_tail
-from paretosoc.platforms.source import (
-    NetworkProfile,
-    PartMeasurement,
-    UnitMeasurement,
-    round_half_up,
-)
+from paretosoc.platforms.measurement import NetworkProfile, PartMeasurement, UnitMeasurement
+from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import LayerKind
 

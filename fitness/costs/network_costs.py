@@ -31,8 +31,8 @@ from paretosoc.fitness.costs.scale_to_measured import calibrate, network_record,
 from paretosoc.fitness.costs.transitions import transition_times
 from paretosoc.fitness.profiles.profile_file import CostModel, Profile
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Peak, Platform, Unit
-from paretosoc.platforms.source import Comparison
 from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 
 MOST_REASONS = 4

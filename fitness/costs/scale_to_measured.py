@@ -11,8 +11,8 @@ from dataclasses import replace
 from fractions import Fraction
 
 from paretosoc.fitness.cost_model.clock_law import Ratios, TimeParts
+from paretosoc.platforms.measurement import Clocks, NetworkTime, is_same_network
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.platforms.source import Clocks, NetworkTime, is_same_network
 
 SHARE_STEPS = 1 << 20
 

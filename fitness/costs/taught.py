@@ -22,8 +22,9 @@ from paretosoc.fitness.cost_model.fusion import network_launches
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.costs.scale_to_measured import clock_ratios
 from paretosoc.fitness.costs.standard_errors import REPEATED
+from paretosoc.platforms.measurement import Clocks, Comparison
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.platforms.source import Clocks, Comparison, round_half_up
+from paretosoc.platforms.source import round_half_up
 from paretosoc.results.costs.cost_origins import CostError
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 

@@ -12,8 +12,9 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.fitness.costs.measured import last_groups
+from paretosoc.platforms.measurement import NetworkProfile
 from paretosoc.platforms.platform import Platform, Transition, Unit
-from paretosoc.platforms.source import NetworkProfile, round_half_up
+from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.parts import ChannelCosts
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 

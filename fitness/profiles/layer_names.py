@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.platforms.source import plain_name
+from paretosoc.platforms.measurement import plain_name
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 _FOREIGN = re.compile(r"\{ForeignNode\[(.*)\]\}")

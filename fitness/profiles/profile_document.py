@@ -12,8 +12,9 @@ from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.profiles.layer_names import LayerNames, LayerTime, combined
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import json_numbers
+from paretosoc.platforms.measurement import Clocks
 from paretosoc.platforms.platform import Platform
-from paretosoc.platforms.source import Clocks, decimal_number, round_half_up
+from paretosoc.platforms.source import decimal_number, round_half_up
 from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 

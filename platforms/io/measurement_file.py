@@ -13,18 +13,16 @@ from paretosoc.common.documents.marks import Fault
 from paretosoc.common.text import did_you_mean
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.platform import Domain, Memory, Unit
-from paretosoc.platforms.source import (
+from paretosoc.platforms.measurement import (
     Clocks,
     NetworkProfile,
     NetworkTime,
     PartMeasurement,
-    Source,
-    Status,
     TransitionMeasurement,
     UnitMeasurement,
-    round_half_up,
 )
+from paretosoc.platforms.platform import Domain, Memory, Unit
+from paretosoc.platforms.source import Source, Status, round_half_up
 
 T = TypeVar("T")
 _FIGURES = ("ms", "traffic_gbps", "traffic_percent", "requested_percent", "power_mw")

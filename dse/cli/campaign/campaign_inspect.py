@@ -23,13 +23,7 @@ from paretosoc.dse.tools.campaign.analyse.comparison import (
     Verdict,
     compare_campaigns,
 )
-from paretosoc.dse.tools.campaign.analyse.pivot import (
-    Aggregation,
-    Pivot,
-    chosen,
-    make_pivot,
-    parse_value,
-)
+from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, Pivot, chosen, make_pivot
 from paretosoc.dse.tools.campaign.analyse.report import (
     REPORT,
     SUFFIXES,
@@ -41,6 +35,7 @@ from paretosoc.dse.tools.campaign.analyse.report import (
     run_rows,
     write_report,
 )
+from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.results.problem.objectives import format_number

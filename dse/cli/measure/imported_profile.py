@@ -35,8 +35,8 @@ from paretosoc.fitness.profiles.profile_file import Profile, load_profile, read_
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.platforms.source import Comparison
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 

@@ -1,35 +1,16 @@
-"""``dse profile``, ``dse measure co-runs``: networks measured on this machine, alone and beside
-each other."""
+"""``dse profile``: networks measured on this machine."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from paretosoc.common.files import replace_file
-from paretosoc.common.text import csv_text, plain_table
-from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.output import check_output_file
-from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
-from paretosoc.dse.tools.host.measure.profiling import run_co_runs
 from paretosoc.dse.workload.options import Options, parse_options
-from paretosoc.fitness.calibration.co_runs import (
-    COLUMNS,
-    FEWEST_NETWORKS,
-    CoRun,
-    CoRunFit,
-    fit_co_runs,
-    plan,
-    read_co_runs,
-)
-from paretosoc.fitness.costs.network_costs import choose_units
-from paretosoc.platforms.io.platform_file import load_platform
 
 if TYPE_CHECKING:
     from paretosoc.dse.tools.host.measure.profiling import HostProfile
@@ -139,96 +120,4 @@ def _print(made: HostProfile) -> None:
             f"dse: all units at once read {together} GB/s: others use the "
             "memory too, so contention measured now need not be what holds later",
             file=sys.stderr,
-        )
-
-
-def co_runs(
-    subjects: Annotated[
-        list[str],
-        Argument(
-            help="Networks to run, at least three; or tables (CSV) with columns network, unit, "
-            "beside, beside_unit and ms.",
-            metavar="NETWORK|TABLE.csv...",
-        ),
-    ],
-    platform: Annotated[
-        str,
-        Option(
-            "--platform",
-            "-p",
-            help="'host': run here. A board: write the plan of what to run there.",
-        ),
-    ] = "host",
-    unit: Annotated[
-        str, Option("--unit", help="Units of a board that share work. Comma-separated.")
-    ] = "gpu,dla0",
-    output: Annotated[
-        Path | None, Option("--output", "-o", help="Output table of the networks' runs.")
-    ] = None,
-    threads: opt.Threads = 1,
-    rounds: Annotated[int, Option(min=1, max=100, help="How often the plan is run.")] = 3,
-    seconds: Annotated[
-        float,
-        Option(min=0.05, max=60, help="Time of each run."),
-    ] = 0.5,
-    seed: opt.WeightSeed = 0,
-    force: opt.Force = False,
-) -> None:
-    """Measure networks beside each other, and fit one to three parameters to them."""
-    tables = [Path(text) for text in subjects if text.endswith(".csv")]
-    if tables:
-        if len(tables) < len(subjects):
-            raise WorkloadError("networks or tables are required, got both")
-        _report(fit_co_runs(read_co_runs(tables)))
-        return
-    if output is None or len(set(subjects)) < max(FEWEST_NETWORKS, len(subjects)):
-        raise WorkloadError(
-            f"--output and at least {FEWEST_NETWORKS} different networks are required, got "
-            f"{', '.join(subjects)}"
-        )
-    check_output_file(output, overwrite=force)
-    if platform != "host":
-        names = unit_names(unit)
-        choose_units(load_platform(platform), names)
-        runs = [run for pair in plan(subjects, names) for run in pair if run is not None]
-        _write(output, [(run, "") for run in runs])
-        print(f"written: {output}; fill in ms, then 'dse measure co-runs {output}'")
-        return
-    rows = run_co_runs(
-        subjects,
-        make_units(free_cores(), threads),
-        describe_host(),
-        rounds=rounds,
-        seconds=seconds,
-        seed=seed,
-        say=lambda text: print(f"dse: {text}", file=sys.stderr),
-    )
-    _write(output, [(run, f"{ms:.6f}") for run, ms in rows])
-    _report(fit_co_runs(read_co_runs([output])))
-
-
-def _write(output: Path, rows: Sequence[tuple[CoRun, str]]) -> None:
-    cells = ((run.network, run.unit, run.beside, run.beside_unit, ms) for run, ms in rows)
-    replace_file(output, csv_text(COLUMNS, cells).encode())
-
-
-def _report(fit: CoRunFit) -> None:
-    table = plain_table("law", "parameters", ">held out: median", ">worst")
-    for k, law in enumerate(fit.laws):
-        table.add_row(
-            law.law + (" *" if k == fit.supported else ""),
-            ", ".join(f"{name} {value:+.1%}" for name, value in law.parameters.items()),
-            f"{law.median_error:.1%}",
-            f"{law.worst_error:.1%}",
-        )
-    show(table)
-    show(
-        f"{fit.samples} times of {fit.pairs} pairs, each predicted from the others; * the fewest "
-        "parameters that these times support"
-    )
-    if fit.beside_memory:
-        run, most = max(fit.beside_memory.items(), key=lambda item: item[1])
-        show(
-            f"beside a reader of memory: {min(fit.beside_memory.values()):.2f} to {most:.2f} times "
-            f"the time alone ({run.network} on {run.unit})"
         )

@@ -1,9 +1,7 @@
-"""``dse certify``, ``dse verify``: prove a front, or continue a proof, and check a result
-folder."""
+"""``dse certify``: prove a front, or continue a proof."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -11,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
-from paretosoc.dse.certificate.verify.checks import SOLVER_SECONDS, Checker
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
@@ -19,9 +16,7 @@ from paretosoc.dse.errors import WorkloadError
 if TYPE_CHECKING:
     from paretosoc.dse.certificate.branch_and_bound import SearchProgress
     from paretosoc.dse.certificate.formulation.prove import FormulationProgress
-    from paretosoc.dse.certificate.verify.checks import Check
     from paretosoc.dse.cli.shared.progress import ProgressLine
-
 
 NOT_SHOWN = 4
 """Exit status: HaX-CoNN's equations were asked for, and show nothing."""
@@ -124,55 +119,3 @@ def _describe_formulation(shown: FormulationProgress) -> str:
     if shown.shared > 1:
         counts = f"{shown.done} of {shown.shared} parts of the space; split into {counts}"
     return f"HaX-CoNN's equations: {counts}"
-
-
-def verify(
-    folder: opt.Folder,
-    ignore_hashes: Annotated[
-        bool, Option("--ignore-hashes", help="Check the claims even if hashes differ.")
-    ] = False,
-    checker: Annotated[
-        Checker,
-        Option(
-            "--checker",
-            help="Check proofs with compiled code on all cores, or with plain Python integers.",
-        ),
-    ] = Checker.FAST,
-    time_limit: Annotated[
-        float,
-        Option(
-            "--time-limit",
-            min=0.001,
-            max=opt.MAX_SECONDS,
-            help="Time limit of a solver in seconds, for each claim that it is asked about again.",
-        ),
-    ] = SOLVER_SECONDS,
-    as_json: opt.AsJson = False,
-) -> int:
-    """Verify the claims of a result folder independently of the program that wrote it.
-
-    Exit status 0 if all claims hold, 1 if one does not, 4 if one was not checked.
-    """
-    from paretosoc.dse.api.verification import verify as check_folder
-
-    report = check_folder(
-        folder,
-        ignore_hashes=ignore_hashes,
-        checker=checker.value,
-        solver_seconds=time_limit,
-        on_check=None if as_json else _print,
-    )
-    if as_json:
-        rows = [
-            {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}
-            for check in report
-        ]
-        print(json.dumps(rows, indent=2))
-    else:
-        print(report.summary)
-    return report.exit_status
-
-
-def _print(check: Check) -> None:
-    verdict = check.verdict.value if check.holds else check.verdict.value.upper()
-    print(f"{verdict:<11}  {check.name}: {check.detail}")

@@ -12,7 +12,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, build_problem
 from paretosoc.dse.workload.options import Options, ThroughputModel
 from paretosoc.dse.workload.workload_file import workload_from
-from paretosoc.fitness.profiles.profile_file import load_losses
+from paretosoc.fitness.profiles.loss_table import load_losses
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.problem_check import check_problem

@@ -14,8 +14,8 @@ from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.profiles.profile_file import read_profile
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.measurement import is_same_network
 from paretosoc.platforms.platform import Platform
-from paretosoc.platforms.source import is_same_network
 from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network

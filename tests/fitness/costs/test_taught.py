@@ -18,7 +18,7 @@ from paretosoc.fitness.profiles.profile_document import document_bytes, merged
 from paretosoc.fitness.profiles.profile_file import Profile, read_profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.platforms.source import Comparison
+from paretosoc.platforms.measurement import Comparison
 from paretosoc.results.costs.cost_origins import CostError
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network

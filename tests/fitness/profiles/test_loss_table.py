@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from paretosoc.fitness.profiles.profile_file import LossTable, load_losses
+from paretosoc.fitness.profiles.loss_table import LossTable, load_losses
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import layer

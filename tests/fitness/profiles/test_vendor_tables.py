@@ -14,7 +14,7 @@ from paretosoc.fitness.profiles.vendor_tables import (
     read_rknn,
 )
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.source import plain_name
+from paretosoc.platforms.measurement import plain_name
 from paretosoc.sdf.catalogue.catalogue import catalogue
 
 PERF = """

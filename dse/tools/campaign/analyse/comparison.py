@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from paretosoc.dse.tools.campaign.analyse.pivot import objectives_in_order
+from paretosoc.dse.tools.campaign.analyse.values import objectives_in_order
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, subject_key
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.results.front.dominance import hypervolume_shares

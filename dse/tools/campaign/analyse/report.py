@@ -12,14 +12,8 @@ from typing import Any
 
 from paretosoc.common.files import file_in, replace_file
 from paretosoc.common.text import csv_text, pluralize
-from paretosoc.dse.tools.campaign.analyse.pivot import (
-    Pivot,
-    Value,
-    field_of,
-    make_pivot,
-    parse_value,
-    varying_fields,
-)
+from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, field_of, make_pivot, varying_fields
+from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
 from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.dse.workload.options import AXES

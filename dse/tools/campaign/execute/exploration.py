@@ -30,7 +30,8 @@ from paretosoc.dse.tools.campaign.store.run import (
     RunTask,
 )
 from paretosoc.dse.workload.workload_file import workload_from
-from paretosoc.fitness.profiles.profile_file import load_losses, load_profile
+from paretosoc.fitness.profiles.loss_table import load_losses
+from paretosoc.fitness.profiles.profile_file import load_profile
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.costs_file import costs_bytes
 from paretosoc.results.errors import ResultError

@@ -6,7 +6,7 @@ import onnx
 import pytest
 
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit, free_cores
-from paretosoc.dse.tools.host.measure.profiling import run_co_runs
+from paretosoc.dse.tools.host.measure.co_running import run_co_runs
 from paretosoc.fitness.calibration.co_runs import plan
 from paretosoc.results.errors import ResultError
 from tests.support.host_machines import tiny_model
@@ -30,8 +30,8 @@ def test_every_run_of_the_plan_has_a_time(networks):
 
 
 def test_a_network_that_cannot_be_run_is_one_line(networks, monkeypatch):
-    from paretosoc.dse.tools.host.measure import profiling
+    from paretosoc.dse.tools.host.measure import co_running
 
-    monkeypatch.setattr(profiling, "ANSWER_S", 0.0)
+    monkeypatch.setattr(co_running, "ANSWER_S", 0.0)
     with pytest.raises(ResultError, match="did not answer for 0 s"):
         run_co_runs(networks, [HostUnit((free_cores()[0],))], HOST, rounds=1, seconds=0.02, seed=0)
