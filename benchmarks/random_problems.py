@@ -43,7 +43,7 @@ from benchmarks.problems.enumerated.models import enumerated_model
 from benchmarks.problems.enumerated.rates import enumerated_rates
 from benchmarks.problems.enumerated.space import Enumerated, front_of, holds_a_point, is_within
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.api.choose import explore_combinations
+from paretosoc.dse.api.joined import explore_combinations
 from paretosoc.dse.api.pipeline import Explored
 from paretosoc.dse.certificate.boxes.prove import bound_front
 from paretosoc.dse.certificate.certify import Limits, prove

@@ -30,11 +30,8 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.dse.search.base import Engine
 from paretosoc.dse.search.driver import Budget, search
-from paretosoc.dse.search.optimizers.annealing import (
-    AnnealingEngine,
-    ExhaustiveEngine,
-    RandomEngine,
-)
+from paretosoc.dse.search.optimizers.annealing import AnnealingEngine
+from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine, RandomEngine
 from paretosoc.dse.search.optimizers.pymoo_adapters import nsga2 as pymoo_loop
 from paretosoc.dse.search.optimizers.pymoo_adapters import stock_nsga2
 from paretosoc.dse.search.optimizers.restarts import RestartingNsga2

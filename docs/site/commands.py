@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from paretosoc.dse.cli.commands import COMMANDS, Entry, LazyCommand
+from paretosoc.dse.cli.commands import COMMANDS, Entry
+from paretosoc.dse.cli.lazy import LazyCommand
 
 
 def command_reference() -> str:

@@ -423,7 +423,7 @@ class Front(Sequence[Member]):
         them. At 0 there is one per member. None: the resolution of the tables. With a tolerance
         each has a ``guarantee``: see :class:`results.text.guarantee.GuaranteeFigures`.
         """
-        from paretosoc.fitness.guarantee.layout import guarantee_figures
+        from paretosoc.fitness.guarantee.first_come import guarantee_figures
 
         check_type("resolution", resolution, Real | None, _SHARE)
         choices = choose(self.numeric, resolution)
@@ -462,7 +462,7 @@ class Front(Sequence[Member]):
         Args:
             resolution: see :meth:`choices`. None: that of the tables.
         """
-        from paretosoc.common.text import tabular
+        from paretosoc.common.tables import tabular
 
         check_type("resolution", resolution, Real | None, _SHARE)
         rows = [

@@ -191,7 +191,7 @@ def front_views(front: Front, *, width: int, resolution: float | None) -> list[R
 
 def _guarantee_figures(problem: Problem, designs: Sequence[DesignPoint]) -> list[GuaranteeFigures]:
     # Imported here, as most fronts have no tolerance.
-    from paretosoc.fitness.guarantee.layout import guarantee_figures
+    from paretosoc.fitness.guarantee.first_come import guarantee_figures
 
     return guarantee_figures(problem, designs)
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from paretosoc.common.arrays import FloatArray
-from paretosoc.common.text import pluralize, tabular
+from paretosoc.common.tables import tabular
+from paretosoc.common.text import pluralize
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_type

@@ -13,14 +13,8 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.dse.baselines.axonn import AxoNN
 from paretosoc.dse.baselines.base import Baseline
 from paretosoc.dse.baselines.group_by_group import H2h, Herald, Mensa
-from paretosoc.dse.baselines.one_unit import (
-    GpuAndDsa,
-    GpuOnly,
-    OneUnit,
-    TensorRtStyle,
-    formats_of,
-    in_one_format,
-)
+from paretosoc.dse.baselines.one_unit import OneUnit, formats_of, in_one_format
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly, TensorRtStyle
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes

@@ -10,7 +10,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
-from paretosoc.dse.baselines.one_unit import GpuAndDsa, GpuOnly
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
 from paretosoc.dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
 from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, prove
 from paretosoc.dse.certificate.preconditions import certified_column

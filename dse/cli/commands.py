@@ -1,14 +1,8 @@
-"""All commands: name, module, one line of help. A module is imported when its command runs, so that
-``dse --help`` answers at once."""
+"""All commands: name, module, one line of help. A module is imported when its command runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from importlib import import_module
-from typing import Any
-
-import click
 
 
 @dataclass(frozen=True)
@@ -54,7 +48,7 @@ COMMANDS = (
     Entry("plot", "Draw fronts, schedules, energies.", "results.report", _MAIN),
     Entry("certify", "Prove a front, or continue a proof.", "search.certify", _MAIN),
     Entry("verify", "Check a result folder independently.", "results.verify", _MAIN),
-    Entry("compare", "Compare two fronts.", "results.show", _MAIN),
+    Entry("compare", "Compare two fronts.", "results.compare", _MAIN),
     Entry("choose", "Compare boards for a workload.", "search.choose", _MAIN),
     Entry("evaluate", "Simulate a mapping of your own.", "search.evaluate", _MAIN),
     Entry("baselines", "Compare other schedulers' mappings.", "search.baselines", _MAIN),
@@ -86,7 +80,7 @@ COMMANDS = (
         panel=_BOARD,
         commands=(
             Entry("fidelity", "Measure how far predictions are off.", "measure.fidelity"),
-            Entry("contention", "Fit slowdown to memory traffic.", "measure.calibrate"),
+            Entry("contention", "Fit slowdown to memory traffic.", "measure.contention"),
             Entry("co-runs", "Measure networks beside each other.", "measure.co_runs"),
             Entry("next", "Plan what to measure on a board.", "measure.next_measurements"),
             Entry("take", "Read what a board measured.", "measure.next_measurements"),
@@ -112,93 +106,11 @@ COMMANDS = (
         "Run methods of single papers.",
         panel=_MORE,
         commands=(
-            Entry("explore", "Explore with options of single papers.", "papers.methods"),
-            Entry("periodic", "Find periodic schedules.", "papers.methods"),
-            Entry("replay", "Replay changing workloads.", "papers.methods"),
+            Entry("explore", "Explore with options of single papers.", "papers.explore"),
+            Entry("periodic", "Find periodic schedules.", "papers.replay"),
+            Entry("replay", "Replay changing workloads.", "papers.replay"),
             Entry("learn", "Train MapFormer's estimator.", "papers.learn"),
         ),
     ),
 )
 """In the order of ``dse --help``."""
-
-
-_HELP_ALL = "--help-all"
-
-
-class LazyCommand(click.Command):
-    """Name and help of a command. Its module is imported when its context is made."""
-
-    def __init__(self, entry: Entry) -> None:
-        super().__init__(entry.name, help=entry.help)
-        self._entry = entry
-
-    def make_context(self, info_name: Any, args: Any, parent: Any = None, **extra: Any) -> Any:
-        """Return the context of the real command."""
-        command, common = self.load(), self._entry.common
-        if common and _HELP_ALL in args:
-            args = ["--help" if text == _HELP_ALL else text for text in args]
-        elif common:
-            command.epilog = f"Options that are used less: dse {self.name} {_HELP_ALL}"
-            for parameter in command.params:
-                if isinstance(parameter, click.Option):
-                    parameter.hidden = parameter.name not in (*common, "platform")
-        return command.make_context(info_name, args, parent, **extra)
-
-    def load(self) -> click.Command:
-        """Return the real command."""
-        # Imported here: with the table of options, which 'dse --help' does not need.
-        from paretosoc.dse.cli.shared.option_groups import command_of
-
-        module = import_module(f"paretosoc.dse.cli.{self._entry.module}")
-        if hasattr(module, "command"):
-            group: click.Command = module.command()
-            return group
-        name = self._entry.name
-        return command_of(name, getattr(module, name.replace("-", "_")))
-
-
-class LazyGroup(click.Group):
-    """A group whose commands are those of a table."""
-
-    entries: tuple[Entry, ...] = ()
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Names in the order of the table."""
-        return [entry.name for entry in self.entries]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> click.Command | None:
-        """Return the command, imported only if its help is not known, or None if there is none."""
-        entry = next((entry for entry in self.entries if entry.name == cmd_name), None)
-        if entry is None:
-            return None
-        if entry.commands:
-            return group_of(entry)
-        return LazyCommand(entry) if entry.help else LazyCommand(entry).load()
-
-    def format_commands(self, ctx: Any, formatter: click.HelpFormatter) -> None:
-        """Write the commands below the headings of the table."""
-        rows: dict[str, list[tuple[str, str]]] = {}
-        for entry in self.entries:
-            command = self.get_command(ctx, entry.name)
-            assert command is not None, entry.name
-            shown = command.get_short_help_str(formatter.width)
-            rows.setdefault(entry.panel or "Commands", []).append((entry.name, shown))
-        for panel, commands in rows.items():
-            with formatter.section(panel):
-                formatter.write_dl(commands)
-
-
-def group_of(entry: Entry) -> LazyGroup:
-    """Return a group of commands inside another one."""
-    group = LazyGroup(name=entry.name, help=entry.help, no_args_is_help=True)
-    group.entries = entry.commands
-    return group
-
-
-def names_of(entries: Iterable[Entry], prefix: str = "") -> list[str]:
-    """Return all commands with their groups: ``explore``, ``measure fidelity``, ..."""
-    names = []
-    for entry in entries:
-        name = f"{prefix}{entry.name}"
-        names += names_of(entry.commands, f"{name} ") if entry.commands else [name]
-    return names

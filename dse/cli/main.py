@@ -13,7 +13,8 @@ import click
 
 from paretosoc.common.options import Door, called_from
 from paretosoc.common.text import has_control_characters, printable
-from paretosoc.dse.cli.commands import COMMANDS, LazyGroup, names_of
+from paretosoc.dse.cli.commands import COMMANDS
+from paretosoc.dse.cli.lazy import LazyGroup, names_of
 from paretosoc.dse.errors import DseError, InfeasibleError
 
 _NOT_ON_WINDOWS = ("fcntl", "grp", "pwd", "resource")

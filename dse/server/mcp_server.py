@@ -16,20 +16,22 @@ import paretosoc as dse
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import DseError
 from paretosoc.dse.server.answers import (
-    MAX_EVALUATIONS,
-    MAX_NETWORKS,
-    MAX_PROOF_S,
-    MAX_STARTED,
     CheckAnswer,
     ComparisonAnswer,
     EvaluationAnswer,
     FrontAnswer,
     ProgressAnswer,
     VerificationAnswer,
-    Workspace,
     comparison_answer,
     evaluation_answer,
     front_answer,
+)
+from paretosoc.dse.server.workspace import (
+    MAX_EVALUATIONS,
+    MAX_NETWORKS,
+    MAX_PROOF_S,
+    MAX_STARTED,
+    Workspace,
 )
 from paretosoc.dse.version import VERSION
 from paretosoc.dse.workload.options import FIELDS, FILES

@@ -29,7 +29,7 @@ from rich.table import Table
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.baselines.evaluate_all import baseline_points
-from paretosoc.dse.baselines.one_unit import TensorRtStyle
+from paretosoc.dse.baselines.whole_networks import TensorRtStyle
 from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.search.driver import Budget, search

@@ -1,5 +1,5 @@
-"""Guaranteed latencies of design points: the order that each unit keeps, laid out for the compiled
-analysis, and latencies if units take the first ready group instead.
+"""Guaranteed latencies of design points, by the compiled analysis, and the order that each unit
+keeps, laid out for it.
 
 Queues and shares of units are those of :class:`fitness.simulator.layout.Plan`.
 """
@@ -13,13 +13,11 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
-from paretosoc.fitness.simulate import chosen_of
 from paretosoc.fitness.simulator.layout import Plan, make_plan
 from paretosoc.fitness.simulator.state import WAITING_GROUP, make_chosen, make_state
 from paretosoc.fitness.simulator.threads import RowSimulator, share_rows
 from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records
-from paretosoc.results.problem.problem import DesignPoint, Problem
-from paretosoc.results.text.guarantee import GuaranteeFigures
+from paretosoc.results.problem.problem import Problem
 
 LATE, EARLY = SIDES = (0, 1)
 """Indices of the two timelines."""
@@ -227,48 +225,3 @@ def make_guarantees(
         return found
 
     return guarantees
-
-
-PLAYS = 200
-"""Random ones, beside those with one group that is fast."""
-
-
-def guarantee_figures(problem: Problem, designs: Sequence[DesignPoint]) -> list[GuaranteeFigures]:
-    """Return guaranteed latencies of design points, and the latest seen with first-come dispatch.
-
-    The seen ones are from simulations. First, all times are nominal but for one group's, which
-    takes its shortest. Then all are drawn within the tolerance, or at its ends. All repeats of a
-    group have the same factor.
-    """
-    from paretosoc.fitness.simulator.general import simulate
-
-    assert problem.tolerance_permille is not None, "of a problem with a tolerance"
-    rows = np.stack([design.row for design in designs])
-    bounds = make_guarantees(problem, problem.tolerance_permille)(rows)
-    plan = make_plan(problem)
-    state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    factors = play_factors(plan.groups, problem.tolerance_permille)
-    figures = []
-    for row, makespan, latency in zip(rows, bounds.makespan_ps, bounds.latency_ps, strict=True):
-        chosen = chosen_of(problem, plan, row)
-        nominal = chosen.group["alone_ps"].copy()
-        seen, of_networks = 0, np.zeros(plan.networks, dtype=np.int64)
-        for factor in factors:
-            chosen.group["alone_ps"][:] = nominal * factor // 1000
-            simulate(plan, chosen, state)
-            seen = max(seen, int(state.frame_end[0]))
-            of_networks = np.maximum(of_networks, state.latency[0])
-        times = tuple(latency.tolist()), seen, tuple(of_networks.tolist())
-        figures.append(GuaranteeFigures(int(makespan), *times))
-    return figures
-
-
-def play_factors(groups: int, tolerance_permille: tuple[int, int]) -> IntArray:
-    """Return [plays, groups]: factors of the times, in thousandths."""
-    least, most = tolerance_permille
-    rng = np.random.default_rng(0)
-    nominal = np.full((1 + groups, groups), 1000, dtype=np.int64)
-    nominal[1 + np.arange(groups), np.arange(groups)] = least
-    ends = rng.choice(np.array(tolerance_permille, dtype=np.int64), (PLAYS // 2, groups))
-    drawn = rng.integers(least, most, (PLAYS // 2, groups), endpoint=True)
-    return np.concatenate((nominal, ends, drawn))

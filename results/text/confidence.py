@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.common.units import NINE_OF_TEN, percent_off
 from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins
 from paretosoc.results.front.choices import ChoiceConfidence, Confidence

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.common.units import KBPS_PER_GBPS, PS_PER_MS
 from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins, UnitOrigin
 from paretosoc.results.problem.objectives import format_number

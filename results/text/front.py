@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from paretosoc.common.text import plain_table, pluralize
+from paretosoc.common.tables import plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup, ScheduledMember

@@ -14,7 +14,7 @@ from paretosoc.dse.cli.main import run
 from paretosoc.dse.engines import explore as exploring
 from paretosoc.dse.engines.optimizers import OPTIMIZERS, Named
 from paretosoc.dse.search.optimizers import initial_population as initial_population
-from paretosoc.dse.search.optimizers.annealing import RandomEngine
+from paretosoc.dse.search.optimizers.plain import RandomEngine
 from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.execution import schedule_of

@@ -17,8 +17,8 @@ from paretosoc.dse.search.surrogate.lower_bounds import make_lower_bounds
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.check.members.guarantee import plain_guarantee
-from paretosoc.fitness.guarantee import layout
-from paretosoc.fitness.guarantee.layout import guarantee_figures
+from paretosoc.fitness.guarantee import first_come
+from paretosoc.fitness.guarantee.first_come import guarantee_figures
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.warm_up import smallest_problem
 from paretosoc.results.export.result_folder import read_results, write_results
@@ -107,7 +107,7 @@ def test_first_come_first_served_is_seen_on_units_of_all_dispatches(seed: int) -
     (figures,) = guarantee_figures(problem, [design])
     alone = stand_alone_ps(problem, design)
     latest, of_networks = 0, [0] * len(problem.networks)
-    for factors in layout.play_factors(problem.group_count, tolerance).tolist():
+    for factors in first_come.play_factors(problem.group_count, tolerance).tolist():
         times = {run: time * factors[run[1]] // 1000 for run, time in alone.items()}
         end = play(problem, design, times).end
         latest = max(latest, *end.values())

@@ -11,7 +11,7 @@ from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_summary
 from paretosoc.dse.errors import InternalError
 from paretosoc.dse.problem.int64_bounds import fits_int64
-from paretosoc.dse.search.optimizers.annealing import ExhaustiveEngine
+from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
 from paretosoc.fitness.check.boxes.check import CheckedBounds

@@ -13,7 +13,8 @@ from typing import Annotated
 from rich.console import Console
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import csv_text, plain_table, pluralize
+from paretosoc.common.tables import csv_text, plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.inputs.output import check_output_file

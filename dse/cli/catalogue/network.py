@@ -162,7 +162,7 @@ def _groups(summary: NetworkSummary) -> str:
 
 
 def _kinds(summary: NetworkSummary) -> Table:
-    from paretosoc.common.text import plain_table
+    from paretosoc.common.tables import plain_table
 
     figures = (">layers", ">MACs", ">share", ">parameters", ">elements written")
     table = plain_table("kind", *figures)

@@ -10,7 +10,7 @@ from typing import Annotated
 from rich.table import Table
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option

@@ -27,7 +27,7 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import command_of
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.documents import parse_yaml
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.layer_names import names_of
 from paretosoc.fitness.profiles.profile_document import Import

@@ -10,7 +10,7 @@ from typing import Annotated
 
 from rich.table import Table
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.imported_profile import (
     MeasuringOptions,
     NetworkName,
@@ -26,11 +26,8 @@ from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.profilers.demand_import import import_demand, import_tegrastats
-from paretosoc.fitness.profiles.profilers.tegrastats_log import (
-    Quantity,
-    parse_power_log,
-    quantities,
-)
+from paretosoc.fitness.profiles.profilers.jtop_log import parse_power_log
+from paretosoc.fitness.profiles.profilers.tegrastats_log import Quantity, quantities
 from paretosoc.fitness.profiles.profilers.transition_import import import_transitions
 
 TableFile = Annotated[Path, Argument(help="A table (CSV).", metavar="TABLE.csv")]

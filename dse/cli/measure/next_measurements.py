@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 import paretosoc as dse
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import plain_table, pluralize
+from paretosoc.common.tables import plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.api.deployment import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.analyze import Goal

@@ -83,7 +83,7 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 
 def _print(made: HostProfile) -> None:
-    from paretosoc.common.text import plain_table
+    from paretosoc.common.tables import plain_table
     from paretosoc.dse.tools.host.measure.measuring import changes, range_of
 
     measured, problem = made.measured, made.built.problem

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from rich.table import Table
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
@@ -22,7 +22,7 @@ from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.frame_stream import schedule_of
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import parse_programs
-from paretosoc.dse.tools.host.measure.execution_times import kept_guarantees
+from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
 from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
     Predicted,

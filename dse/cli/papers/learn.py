@@ -244,7 +244,7 @@ def _tell(
 ) -> None:
     from rich.console import Console
 
-    from paretosoc.common.text import plain_table
+    from paretosoc.common.tables import plain_table
 
     if as_json:
         sys.stdout.write(document.decode())

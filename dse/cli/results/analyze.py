@@ -12,7 +12,7 @@ from rich.console import Console
 
 import paretosoc as dse
 from paretosoc.common.files import replace_file
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.results.show import Resolution
 from paretosoc.dse.cli.shared import options as opt

@@ -1,23 +1,18 @@
-"""``dse show``, ``dse compare``: a front or one of its members, as a table or as JSON, and two
-fronts side by side."""
+"""``dse show``: the front in a result folder, or one of its members, as a table or as JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import paretosoc as dse
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
     from paretosoc.dse.api.result import Result
-    from paretosoc.results.front.front import Front
-    from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide
 
 
 Resolution = Annotated[
@@ -65,7 +60,7 @@ def show(
     """
     from rich.console import Console
 
-    from paretosoc.common.text import plain_table
+    from paretosoc.common.tables import plain_table
     from paretosoc.dse.api.result import open_result
     from paretosoc.results.text.rates import OVERLOADED
 
@@ -115,7 +110,7 @@ def _reactions(result: Result, member: int, chains: Sequence[str]) -> dict[str, 
 
 def _print_csv(rows: list[dict[str, Any]]) -> None:
     """Print a line per member. Nested values have a column per entry, like ``clocks_mhz.gpu``."""
-    from paretosoc.common.text import csv_text
+    from paretosoc.common.tables import csv_text
 
     flat = [_flat(row) for row in rows]
     columns = list(dict.fromkeys(column for row in flat for column in row))
@@ -131,100 +126,3 @@ def _flat(row: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
             text = ", ".join(map(str, value)) if isinstance(value, list) else value
             flat[f"{prefix}{key}"] = text
     return flat
-
-
-def compare(
-    first: Annotated[Path, Argument(help="A result folder.", metavar="A")],
-    second: Annotated[Path, Argument(help="Result folder to compare with.", metavar="B")],
-    as_json: opt.AsJson = False,
-    as_markdown: Annotated[bool, Option("--markdown", help="Print the table in Markdown.")] = False,
-) -> None:
-    """Compare two fronts: hypervolume, coverage, and the members that only one of them has."""
-    from paretosoc.results.export.result_folder import read_results
-    from paretosoc.results.text.compare_fronts import compare_fronts
-
-    fronts = read_results(first), read_results(second)
-    comparison = compare_fronts(*fronts)
-    if as_json:
-        from dataclasses import asdict
-
-        print(json.dumps(asdict(comparison), indent=2))
-        return
-    _print(comparison, fronts, (str(first), str(second)), as_markdown=as_markdown)
-
-
-def _print(
-    comparison: FrontComparison,
-    fronts: tuple[Front, Front],
-    folders: tuple[str, str],
-    *,
-    as_markdown: bool,
-) -> None:
-    from rich import box
-    from rich.console import Console
-
-    from paretosoc.common.text import plain_table
-
-    console = Console(highlight=False)
-    sides = (comparison.first, comparison.second)
-    console.print(f"A: {folders[0]}\nB: {folders[1]}")
-    if comparison.differences:
-        console.print("\nThese are not the same problem; they differ in", style="bold")
-        for text in comparison.differences:
-            console.print(f"  {text}", markup=False)
-    console.print()
-    table = plain_table("", ">A", ">B")
-    if as_markdown:
-        table.box, table.show_edge, table.pad_edge = box.MARKDOWN, True, True
-    table.add_row("members", *(str(side.members) for side in sides))
-    table.add_row(
-        "hypervolume, of that of both together", *(f"{100 * s.hypervolume:.3f} %" for s in sides)
-    )
-    table.add_row(
-        "members of the other that it covers", *(f"{100 * s.coverage:.1f} %" for s in sides)
-    )
-    table.add_row("members that the other dominates", *(str(len(s.dominated)) for s in sides))
-    table.add_row("members that both have", *(str(len(s.shared)) for s in sides))
-    table.add_row("members that the other lacks", *(str(len(s.own)) for s in sides))
-    table.add_row(
-        "additive epsilon, of the objectives' ranges",
-        *(f"{100 * s.additive_epsilon:+.3f} %" for s in sides),
-    )
-    if comparison.first.multiplicative_epsilon is not None:
-        table.add_row("multiplicative epsilon", *(f"{s.multiplicative_epsilon:.5f}" for s in sides))
-    problems = [front.problem for front in fronts]
-    for place, objective in enumerate(problems[0].objectives):
-        label = objective.label(problems[0])
-        values = objective.format([side.best[place] for side in sides])
-        table.add_row(f"best {label}, {objective.heading(*problems)}", *values)
-    if any(side.fairness_ppm is not None for side in sides):
-        table.add_row(
-            "slowest network, of its rate alone", *(_range_of_shares(side) for side in sides)
-        )
-    console.print(table)
-    console.print()
-    for name, other, side in (("A", "B", sides[0]), ("B", "A", sides[1])):
-        for what, members in (
-            (f"{name}'s members that {other} dominates", side.dominated),
-            (f"{name}'s members that {other} lacks", side.own),
-        ):
-            console.print(f"{what}: {_ranges(members)}", markup=False)
-
-
-def _range_of_shares(side: FrontSide) -> str:
-    """Format the range over the members, such as ``0.02 to 41.3 %``."""
-    if side.fairness_ppm is None:
-        return "in a common frame"
-    least, most = (format_number(ppm / 10**4) for ppm in side.fairness_ppm)
-    return f"{least} %" if least == most else f"{least} to {most} %"
-
-
-def _ranges(members: tuple[int, ...]) -> str:
-    """Format positions as ranges, such as ``0-4, 7``."""
-    parts: list[list[int]] = []
-    for member in members:
-        if parts and parts[-1][1] == member - 1:
-            parts[-1][1] = member
-        else:
-            parts.append([member, member])
-    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in parts) or "none"

@@ -201,7 +201,7 @@ def _print(result: Comparison, where: str, *, coarse: bool) -> None:
 
 
 def _table(result: Comparison) -> Table:
-    from paretosoc.common.text import plain_table
+    from paretosoc.common.tables import plain_table
 
     columns = _columns(result)
     table = plain_table(*(heading for heading, _ in columns), no_wrap=True)

@@ -247,7 +247,7 @@ def _explore_combinations(
     result: OutputOptions,
 ) -> int:
     """Explore every combination of variants, print what each has, and return the exit status."""
-    from paretosoc.dse.api.choose import explore_combinations
+    from paretosoc.dse.api.joined import explore_combinations
     from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
 
     check_joined_folder(result.output, overwrite=result.force)
@@ -347,7 +347,7 @@ def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: 
     from paretosoc.dse.api.front_pictures import describe_sureness
     from paretosoc.dse.certificate.summary import describe_proof
     from paretosoc.dse.workload.objectives import OF_A_FRAME
-    from paretosoc.fitness.guarantee.layout import guarantee_figures
+    from paretosoc.fitness.guarantee.first_come import guarantee_figures
     from paretosoc.results.front.named_members import KNEE, mark_members
     from paretosoc.results.text.front import front_table
     from paretosoc.results.text.space_description import describe_fixed_clocks

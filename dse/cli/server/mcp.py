@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 from paretosoc.dse.cli.shared.parameters import Argument
-from paretosoc.dse.server.answers import Workspace
 from paretosoc.dse.server.mcp_server import make_server
+from paretosoc.dse.server.workspace import Workspace
 
 
 def mcp(

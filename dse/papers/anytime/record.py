@@ -9,7 +9,7 @@ import json
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from paretosoc.common.text import csv_text
+from paretosoc.common.tables import csv_text
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, GREY, INK, use_log_scale
@@ -101,6 +101,7 @@ def replay_csv(replay: Replay) -> str:
 
 def replay_files(replay: Replay) -> dict[str, bytes]:
     """Return all four files by name. Equal replays give equal bytes."""
+    from paretosoc.dse.papers.anytime.record import draw_replay
     from paretosoc.results.plots.style import picture_settings, png_bytes, svg_bytes
 
     with picture_settings():

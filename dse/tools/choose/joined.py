@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.text import csv_text
+from paretosoc.common.tables import csv_text
 from paretosoc.results.export.result_folder import Closed
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, join, joined_table
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose

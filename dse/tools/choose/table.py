@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from math import isinf
 from typing import TYPE_CHECKING
 
-from paretosoc.common.text import plain_table
+from paretosoc.common.tables import plain_table
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines, label_of
 

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paretosoc.common.text import csv_text, reason_of
+from paretosoc.common.tables import csv_text
+from paretosoc.common.text import reason_of
 from paretosoc.dse.tools.sensitivity.rewrite import Rewriter, TrainedModel
 from paretosoc.dse.tools.sensitivity.samples import Sample
 from paretosoc.results.errors import ResultError

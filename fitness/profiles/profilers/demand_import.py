@@ -23,12 +23,8 @@ from typing import Any
 
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
 from paretosoc.fitness.profiles.profile_document import Import, rounded
-from paretosoc.fitness.profiles.profilers.tegrastats_log import (
-    PowerLog,
-    board_mw,
-    emc_percent,
-    parse_power_log,
-)
+from paretosoc.fitness.profiles.profilers.jtop_log import parse_power_log
+from paretosoc.fitness.profiles.profilers.tegrastats_log import PowerLog, board_mw, emc_percent
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 

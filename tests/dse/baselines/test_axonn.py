@@ -8,10 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretosoc.dse.baselines import axonn
-from paretosoc.dse.baselines.axonn import AxoNN, Layer, fastest_path
+from paretosoc.dse.baselines import budgeted_path
+from paretosoc.dse.baselines.axonn import AxoNN
+from paretosoc.dse.baselines.budgeted_path import Layer, fastest_path
 from paretosoc.dse.baselines.evaluate_all import baseline_points
-from paretosoc.dse.baselines.one_unit import GpuOnly
+from paretosoc.dse.baselines.whole_networks import GpuOnly
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
 from tests.support.problems.baseline_problems import ALONE, CHAINS, problems
@@ -122,7 +123,7 @@ def test_the_budgeted_path_is_the_best_of_all_paths(seed):
 
 
 def test_too_many_labels_are_cut_but_the_budget_still_holds(monkeypatch):
-    monkeypatch.setattr(axonn, "MAX_LABELS", 2)
+    monkeypatch.setattr(budgeted_path, "MAX_LABELS", 2)
     rng = np.random.default_rng(11)
     units = (0, 1)
     for _ in range(30):

@@ -11,7 +11,7 @@ import pytest
 
 from paretosoc import Problem
 from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points, baseline_rows
-from paretosoc.dse.baselines.one_unit import GpuAndDsa, GpuOnly
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
 from paretosoc.dse.certificate.verify.checks import Verdict
 from paretosoc.dse.certificate.verify.verify import verify
 from paretosoc.dse.search.optimizers.initial_population import initial_population

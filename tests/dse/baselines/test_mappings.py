@@ -11,7 +11,7 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape
 from paretosoc.dse.baselines.evaluate_all import BASELINES, baseline_points
 from paretosoc.dse.baselines.group_by_group import H2h, Herald, Mensa
-from paretosoc.dse.baselines.one_unit import GpuAndDsa, GpuOnly
+from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.dse.baselines.base import gpu_of
 from paretosoc.dse.baselines.evaluate_all import baseline_points
-from paretosoc.dse.baselines.one_unit import TensorRtStyle
+from paretosoc.dse.baselines.whole_networks import TensorRtStyle
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.execution import Pipeline

@@ -14,7 +14,8 @@ import pytest
 
 from benchmarks.robustness.confined import FOREIGN
 from benchmarks.robustness.inputs import documents, logs_and_tables, models
-from paretosoc.dse.cli.commands import COMMANDS, Entry, LazyCommand
+from paretosoc.dse.cli.commands import COMMANDS, Entry
+from paretosoc.dse.cli.lazy import LazyCommand
 from paretosoc.dse.cli.main import run
 
 XAVIER = {"platform": "jetson-agx-xavier"}

@@ -6,7 +6,8 @@ from importlib import resources
 import click
 import pytest
 
-from paretosoc.dse.cli.commands import COMMANDS, LazyCommand
+from paretosoc.dse.cli.commands import COMMANDS
+from paretosoc.dse.cli.lazy import LazyCommand
 from paretosoc.dse.cli.shared.options import MAX_COUNT, MAX_SEED, MAX_SIZE
 from paretosoc.dse.inputs.arguments import MAX_DRAWS
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretosoc.dse.inputs.documents import parse_yaml
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.platforms.io.exact_json import parse_exact
 
 

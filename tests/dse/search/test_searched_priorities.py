@@ -12,8 +12,8 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.certificate.preconditions import check_provable
 from paretosoc.dse.search.driver import Budget, search
-from paretosoc.dse.search.optimizers.annealing import ExhaustiveEngine
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.space.design_space import DesignSpace, ranked
 from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.objectives import make_outcomes

@@ -11,8 +11,8 @@ import pytest
 
 from paretosoc.dse.errors import DseError
 from paretosoc.dse.inputs.kinds import File
-from paretosoc.dse.server.answers import Workspace
 from paretosoc.dse.server.mcp_server import Tools
+from paretosoc.dse.server.workspace import Workspace
 from paretosoc.dse.workload.options import FIELDS
 from tests.support.result_folders import files
 

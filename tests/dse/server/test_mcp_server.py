@@ -13,7 +13,7 @@ import pytest
 import paretosoc as dse
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.errors import DseError
-from paretosoc.dse.server.answers import Workspace
+from paretosoc.dse.server.workspace import Workspace
 
 PAIR = {"networks": ["alexnet", "squeezenet"], "platform": "jetson-agx-xavier", "groups": 3}
 

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.documents import parse_yaml
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.dse.workload.workload_file import load_workload, read_workload
 from tests.support.problems.workload_texts import EXAMPLES, FULL, read

@@ -21,8 +21,8 @@ from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.problem.constraint_status import ConstraintState
 from paretosoc.dse.search.base import Violation
 from paretosoc.dse.search.driver import Budget, SearchResult, StoppedBy, search
-from paretosoc.dse.search.optimizers.annealing import ExhaustiveEngine
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
+from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.search.surrogate.free_running_seeds import free_running_seeds
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.documents import parse_yaml
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.dse.workload.workload import Pin, Workload, WorkloadNetwork, workload_of
 from paretosoc.dse.workload.workload_check import check_workload
 from paretosoc.dse.workload.workload_file import load_workload, workload_from

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from paretosoc.fitness.profiles.profilers.tegrastats_log import parse_power_log
+from paretosoc.fitness.profiles.profilers.jtop_log import parse_power_log
 from paretosoc.platforms.errors import PlatformError
 
 ROWS = [

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from paretosoc.dse.inputs.documents import parse_yaml
+from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.fitness.profiles.vendor_tables import (
     CATALOGUE_NAMES,
     read_hailo,

@@ -11,7 +11,8 @@ from html import escape
 from typing import Any
 
 from paretosoc.common.files import file_in, replace_file
-from paretosoc.common.text import csv_text, pluralize
+from paretosoc.common.tables import csv_text
+from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, field_of, make_pivot, varying_fields
 from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
 from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord, RunStatus

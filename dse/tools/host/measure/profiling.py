@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from paretosoc.common.text import csv_text
+from paretosoc.common.tables import csv_text
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origins

@@ -25,12 +25,12 @@ from paretosoc.dse.tools.host.machine.sub_models import Program, write_sub_model
 from paretosoc.dse.tools.host.measure.execution_times import (
     FrameTimes,
     Spread,
-    beyond_tolerance,
     frame_times,
     period_of,
     spread_of,
     undisturbed,
 )
+from paretosoc.dse.tools.host.measure.kept_guarantees import beyond_tolerance
 from paretosoc.fitness.simulate import simulate
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.costs.cost_origins import CostOrigins

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paretosoc.dse.cli.commands import COMMANDS, names_of
+from paretosoc.dse.cli.commands import COMMANDS
+from paretosoc.dse.cli.lazy import names_of
 
 
 @pytest.mark.parametrize("name", names_of(COMMANDS))

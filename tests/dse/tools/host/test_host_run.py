@@ -17,7 +17,6 @@ from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit, free_cor
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
 from paretosoc.dse.tools.host.measure import measuring
-from paretosoc.dse.tools.host.measure.execution_times import kept_guarantees
 from paretosoc.dse.tools.host.measure.fidelity import (
     PASSES,
     Fidelity,
@@ -28,6 +27,7 @@ from paretosoc.dse.tools.host.measure.fidelity import (
     sample_rows,
     summary_of,
 )
+from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
 from paretosoc.dse.tools.host.measure.measuring import changes, range_of
 from paretosoc.dse.tools.host.measure.profiling import draft_problem
 from paretosoc.dse.tools.host.measure.running import (

@@ -1,10 +1,8 @@
-"""``dse papers``: ``explore`` with the options that only single papers have, ``periodic``,
-``replay``."""
+"""``dse papers replay``, ``dse papers periodic``: schedules that change, and periodic ones."""
 
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,18 +10,10 @@ import click
 
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.dse.cli.search.explore import EffortOptions, Engine, OutputOptions, run_exploration
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.option_groups import PapersGiven
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import ANY
-from paretosoc.dse.papers.estimator.predictor import PredictorName
-from paretosoc.dse.papers.managers.mapformer.la_mcts import Mode
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
-from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
-from paretosoc.results.problem.runtimes import Runtime
 
 if TYPE_CHECKING:
     from paretosoc.dse.papers.anytime.record import Replay
@@ -55,7 +45,7 @@ def replay(
 def _print(result: Replay, folder: Path) -> None:
     from rich.console import Console
 
-    from paretosoc.common.text import plain_table
+    from paretosoc.common.tables import plain_table
 
     table = plain_table(
         *("workload", ">naive\nms", ">optimum\nms", ">gain\n%", ">schedules\npublished"),
@@ -151,49 +141,3 @@ def parse_engines(text: str) -> tuple[int, ...] | None:
             f"--pes: numbers separated by commas, or all, are required, got {text!r}"
         )
     return tuple(int(part) for part in parts)
-
-
-@dataclass(frozen=True)
-class ManagerOptions:
-    """Settings of MapFormer's tree search."""
-
-    mode: Annotated[
-        Mode | None,
-        Option(
-            help="Weights of throughput and power in la-mcts: HP 1 and 0, PB 0.7 and 0.3, SM "
-            "0.5 and 0.5, PR 0.3 and 0.7. [default: PB]"
-        ),
-    ] = None
-    predictor: Annotated[
-        PredictorName | None,
-        Option(
-            "--predictor",
-            help="Predictor of throughput and power for la-mcts. [default: learned for "
-            "--free-running on all units of jetson-agx-xavier, else timeline]",
-        ),
-    ] = None
-
-
-def explore(
-    networks: opt.NetworkNames,
-    platform: opt.PlatformName,
-    *,
-    result: OutputOptions,
-    given: PapersGiven,
-    engine: Engine = "auto",
-    manager: ManagerOptions,
-    effort: EffortOptions,
-) -> int:
-    """Explore as the papers do: scenarios, closed forms, settings of their schedulers.
-
-    Without a --runtime units take groups, as in the papers, and --max-transitions is any.
-    """
-    given["runtime"] = given["runtime"] or Runtime.NONE
-    given["max_transitions"] = given["max_transitions"] or ANY
-    optimizer = optimizer_named(engine)
-    for name, value in vars(manager).items():
-        if value is not None and engine != LA_MCTS.name:
-            raise WorkloadError(f"--{name}: --engine {LA_MCTS.name} is required, got {engine}")
-    if engine == LA_MCTS.name:
-        optimizer = la_mcts(manager.mode, manager.predictor)
-    return run_exploration(networks, platform, given, optimizer, engine, effort, result)

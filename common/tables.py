@@ -1,0 +1,64 @@
+"""Tables, as CSV, for a terminal, or for LaTeX with the package booktabs."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def csv_text(headings: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    """Return a table as CSV."""
+    stream = io.StringIO()
+    csv.writer(stream, lineterminator="\n").writerows([headings, *rows])
+    return stream.getvalue()
+
+
+def plain_table(*headings: str, no_wrap: bool = False, **style: Any) -> Table:
+    """Return a table without a frame, in the style of all tables, with columns and no rows yet. A
+    heading that begins with ``>`` is of a column of figures, which stand on the right.
+    """
+    from rich import box
+    from rich.table import Table
+
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold", **style
+    )
+    for heading in headings:
+        table.add_column(
+            heading.removeprefix(">"),
+            justify="right" if heading.startswith(">") else "left",
+            no_wrap=no_wrap,
+            overflow="ellipsis" if no_wrap else "fold",
+        )
+    return table
+
+
+_ESCAPES = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+
+
+def escaped(text: str) -> str:
+    """Return text with LaTeX's special characters escaped."""
+    return "".join(_ESCAPES.get(character, character) for character in text)
+
+
+def tabular(columns: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    r"""Return a ``tabular``. Cells are escaped.
+
+    Args:
+        columns: such as ``lrr``.
+        head: titles of the columns.
+        rows: as many cells each.
+    """
+    first, *rest = [" & ".join(map(escaped, row)) + r" \\" for row in (head, *rows)]
+    lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", first, r"\midrule", *rest]
+    return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", ""])
