@@ -25,9 +25,10 @@ from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.sdf.analysis.blocks import BlockedIteration, blocked_iteration
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
-from paretosoc.sdf.graph import Actor, Channel, SdfGraph, in_phases
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
 from paretosoc.sdf.onnx.importer import ImportedNetwork
+from paretosoc.sdf.rates import in_phases
 
 
 @dataclass(frozen=True)

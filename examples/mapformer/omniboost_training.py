@@ -21,15 +21,14 @@ from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data,
 from paretosoc.dse.papers.estimator.training.machine import one_torch_thread
 from paretosoc.dse.papers.estimator.training.pipeline import split_of
 from paretosoc.dse.papers.estimator.training.workloads import build
-from paretosoc.dse.papers.managers.omniboost.omniboost import (
+from paretosoc.dse.papers.managers.omniboost.network import (
     CHANNELS,
     HIDDEN,
-    THRESHOLDS_W,
     UNITS,
     Embedding,
     Singles,
-    weights_name,
 )
+from paretosoc.dse.papers.managers.omniboost.omniboost import THRESHOLDS_W, weights_name
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.results.io.optional import optional_import
@@ -107,7 +106,7 @@ def _trained(
 
 
 def _network(torch: Any) -> Any:
-    """Return the network of :mod:`dse.papers.managers.omniboost.omniboost`, to be trained."""
+    """Return the network of :mod:`dse.papers.managers.omniboost.network`, to be trained."""
     nn = torch.nn
 
     class Network(nn.Module):  # type: ignore[misc,name-defined]

@@ -37,7 +37,8 @@ from paretosoc.dse.papers.estimator.tokens import TokenMaker
 from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
 from paretosoc.dse.papers.estimator.training.pipeline import split_of
 from paretosoc.dse.papers.estimator.training.workloads import build
-from paretosoc.dse.papers.managers.omniboost.omniboost import Embedding, shipped_network
+from paretosoc.dse.papers.managers.omniboost.network import Embedding
+from paretosoc.dse.papers.managers.omniboost.omniboost import shipped_network
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.space.design_space import DesignSpace
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paretosoc.dse.papers.mobile_i.check import broken_rule
-from paretosoc.dse.papers.mobile_i.explore import engine_array, task_graph
 from paretosoc.dse.papers.mobile_i.operation_graph import fused_groups, split_operations
+from paretosoc.dse.papers.mobile_i.pe_array import engine_array, task_graph
 from paretosoc.dse.papers.mobile_i.periodic import EngineArray, PeriodicSchedule, TaskGraph
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import (
     MEMOLUTION,
@@ -24,7 +24,7 @@ INFERENCES = (300, 1_000, 5_000)
 """N of Eq. 3. The paper prints none; III.C speaks of "several hundreds of task sets"."""
 PAPER, STAGED = "mobile-i-paper", "mobile-i-stages"
 """Mobile-I by the paper's algorithms alone, and with our stages
-(``dse.papers.mobile_i.schedule.placement``).
+(``dse.papers.mobile_i.schedule.stages``).
 """
 BY_COPY = "memolution-by-copy"
 """The reading of Memolution that was not chosen."""

@@ -20,9 +20,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from paretosoc.sdf.graph import SdfGraph, single_rate
+from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
 from paretosoc.sdf.layer import Layer, LayerKind
+from paretosoc.sdf.rates import single_rate
 
 FUSED_KINDS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 FUSED_OPERATIONS = frozenset({"BatchNormalization"})

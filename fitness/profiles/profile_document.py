@@ -9,7 +9,8 @@ from fractions import Fraction
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.fitness.profiles.layer_names import LayerNames, LayerTime, combined
+from paretosoc.fitness.profiles.layer_names import LayerNames
+from paretosoc.fitness.profiles.measured_layers import LayerTime, combined
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import json_numbers
 from paretosoc.platforms.measurement import Clocks
@@ -212,7 +213,7 @@ class Import:
     ) -> None:
         """Add the layer times of several profiles on each of ``units``.
 
-        :func:`fitness.profiles.layer_names.combined` combines the profiles.
+        :func:`fitness.profiles.measured_layers.combined` combines the profiles.
         """
         sets, flagged = combined(profiles, subtract=subtract)
         for item in sorted(sets, key=lambda item: names.place(item.layers)):

@@ -14,7 +14,8 @@ from fractions import Fraction
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
-from paretosoc.fitness.profiles.layer_names import LayerNames, ms_text
+from paretosoc.fitness.profiles.layer_names import LayerNames
+from paretosoc.fitness.profiles.measured_layers import ms_text
 from paretosoc.fitness.profiles.profile_document import Import, ms
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import exact_decimal

@@ -1,5 +1,4 @@
-"""Scripts for parts of a model: each part compiled by IREE with an affinity to the device of its
-unit, and a language model's mapping as options of llama.cpp: ``-ngl`` and ``-ot``.
+"""A language model's mapping as options of llama.cpp: ``-ngl`` and ``-ot``.
 
 llama.cpp has one placement of a model's weights for all phases. The last phase, whose tokens take
 the longest, decides.
@@ -11,7 +10,7 @@ import re
 import shlex
 from collections import Counter
 
-from paretosoc.results.deploy.deployment import Deployment, network_files
+from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.errors import ResultError
 
 _BLOCK = re.compile(r"(?:^|[/._])(?:layers?|blk|h)[/._]?([0-9]{1,4})[/._](.*)")
@@ -125,52 +124,3 @@ def llama_script(deployment: Deployment, name: str) -> tuple[str, list[str]]:
         f'exec "${{LLAMA:-llama-cli}}" -m "$model" {line} "$@"\n',
         notes,
     )
-
-
-def check_iree(deployment: Deployment) -> dict[str, str]:
-    """Return the device of each unit that is used, as ``iree-compile`` names it.
-
-    Raises:
-        ResultError: if IREE has none for a unit.
-    """
-    chip, devices, counts = deployment.platform, dict[str, str](), dict[str, int]()
-    for unit in deployment.units_used:
-        kind = chip.unit_by_name[unit].kind
-        driver = {"cpu": "local", "gpu": "cuda" if deployment.cores else "vulkan"}.get(kind)
-        if driver is None:
-            raise ResultError(f"IREE cannot serve unit {unit!r}: it compiles for CPUs and GPUs")
-        counts[driver] = counts.get(driver, -1) + 1
-        devices[unit] = f"{driver}[{counts[driver]}]"
-    return devices
-
-
-def iree_script(deployment: Deployment) -> str:
-    """Return the script. All modules know all devices, so that they run in one session."""
-    devices = check_iree(deployment)
-    symbols = {unit: re.sub(r"\W", "_", unit, flags=re.ASCII) for unit in devices}
-    flags = [f"--iree-hal-target-device={symbols[u]}={device}" for u, device in devices.items()]
-    if any(device.startswith("local") for device in devices.values()):
-        flags.append("--iree-hal-local-target-device-backends=llvm-cpu")
-    lines = [
-        "#!/bin/sh",
-        f"# {deployment.title}",
-        "# Needs iree-base-compiler[onnx]. IREE_FLAGS: flags of iree-compile for the board's CPU",
-        "# on another machine. Not run on a board yet.",
-        "set -eu",
-        'cd "$(dirname "$0")"',
-        "compile() {",
-        '    iree-import-onnx "$1.onnx" -o "$1.mlir"',
-        '    placed="module attributes {stream.affinity = #hal.device.promise<@$2>} {"',
-        '    sed "s/^module {/$placed/" "$1.mlir" >"$1.placed.mlir"',
-        "    # shellcheck disable=SC2086 # Several flags.",
-        f'    iree-compile "$1.placed.mlir" {shlex.join(flags)} \\',
-        '        ${IREE_FLAGS:---iree-llvmcpu-target-cpu=host} -o "$1.vmfb"',
-        "}",
-    ]
-    files = network_files(deployment)
-    lines += [
-        f"compile {shlex.quote(files[s.network].segments[s.number].removesuffix('.onnx'))} "
-        f"{symbols[deployment.unit_name(s)]}"
-        for s in deployment.all_segments
-    ]
-    return "\n".join(lines) + "\n"

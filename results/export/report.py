@@ -1,5 +1,4 @@
-"""``report.html``: a front as one page that needs no network and no program but a browser, and the
-frame of such pages."""
+"""``report.html``: a front as one page that needs no network and no program but a browser."""
 
 from __future__ import annotations
 
@@ -8,42 +7,11 @@ import gzip
 import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 
 from paretosoc.results.costs.cost_origins import CostOrigins
+from paretosoc.results.export.html import fill, html_page, read_asset
 from paretosoc.results.export.report_data import ReportConfidence, ScheduleOf, report_data
 from paretosoc.results.front.front import Front
-
-
-def html_page(title: str, style: str, body: str, *, scripts: bool, connects: bool = False) -> str:
-    """Return a page. With ``scripts``, those in the body run. The page may load no external content
-    except, with ``connects``, content from its own server."""
-    allowed = " script-src 'unsafe-inline';" if scripts else ""
-    parts = {
-        "TITLE": escape(title),
-        "SCRIPTS": allowed + (" connect-src 'self';" if connects else ""),
-        "STYLE": style.removesuffix("\n"),
-        "BODY": body.removesuffix("\n"),
-    }
-    return fill(read_asset("page.html"), parts)
-
-
-def fill(template: str, parts: Mapping[str, str]) -> str:
-    """Return the template with a part for every ``{{NAME}}``. The parts are inserted unchanged.
-
-    Raises:
-        KeyError: if there is no part of that name.
-    """
-    first, *pieces = template.split("{{")
-    return first + "".join(
-        parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces)
-    )
-
-
-def read_asset(name: str, package: str = "paretosoc.results.export.assets") -> str:
-    """Return the text of a file that comes with the program."""
-    return files(package).joinpath(name).read_text("utf-8")
-
 
 PARTS = (
     "page.js",

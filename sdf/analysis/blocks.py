@@ -12,7 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from paretosoc.sdf.analysis.repetition import channel_label, check_live, repetition_vector
-from paretosoc.sdf.graph import Channel, Rate, SdfGraph
+from paretosoc.sdf.graph import Channel, SdfGraph
+from paretosoc.sdf.rates import Rate
 
 
 @dataclass(frozen=True)

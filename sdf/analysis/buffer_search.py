@@ -20,7 +20,8 @@ from paretosoc.sdf.analysis.buffers import BoundedGraph, StorageDistribution, ca
 from paretosoc.sdf.analysis.repetition import check_live
 from paretosoc.sdf.analysis.throughput import Throughput, self_timed_throughput
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import PerPhase, SdfGraph
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.rates import PerPhase
 
 MAX_DISTRIBUTIONS = 5_000
 MAX_FIRINGS = 3_000_000

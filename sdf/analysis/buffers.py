@@ -21,7 +21,8 @@ from paretosoc.sdf.analysis.cycle_ratio import CycleRatio, maximum_cycle_ratio
 from paretosoc.sdf.analysis.firing_graph import SAFE_BITS, Dependence
 from paretosoc.sdf.analysis.repetition import check_firings, repetition_vector
 from paretosoc.sdf.analysis.throughput import Throughput, check_times, firing_model
-from paretosoc.sdf.graph import Channel, IntArray, PerPhase, Rate, SdfGraph, room_channel
+from paretosoc.sdf.graph import Channel, SdfGraph, room_channel
+from paretosoc.sdf.rates import IntArray, PerPhase, Rate
 
 SETUP_WORK = 16
 """Relaxations of an edge that take as long as its part in setting up a trial of capacities."""

@@ -24,7 +24,7 @@ import numpy as np
 
 from paretosoc.common.cache import compiled, kernel_folder
 from paretosoc.sdf.analysis.firing_graph import SAFE_BITS, FiringGraph
-from paretosoc.sdf.graph import IntArray
+from paretosoc.sdf.rates import IntArray
 
 COMPILE_AFTER = 500_000
 """Edge relaxations on one graph from which on compiled code pays for being loaded."""

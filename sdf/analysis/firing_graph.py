@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import IntArray, PerPhase, Rate, cycle_total
+from paretosoc.sdf.rates import IntArray, PerPhase, Rate, cycle_total
 
 SAFE_BITS = 61
 

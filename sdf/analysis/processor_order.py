@@ -17,7 +17,8 @@ from paretosoc.sdf.analysis.cycle_ratio import maximum_cycle_ratio
 from paretosoc.sdf.analysis.repetition import check_firings, check_live, repetition_vector
 from paretosoc.sdf.analysis.throughput import Throughput, execution_times, firing_model
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import Actor, PerPhase, Rate, SdfGraph, in_phases
+from paretosoc.sdf.graph import Actor, SdfGraph
+from paretosoc.sdf.rates import PerPhase, Rate, in_phases
 
 
 @dataclass(frozen=True)

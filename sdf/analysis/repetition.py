@@ -10,7 +10,8 @@ from fractions import Fraction
 from math import gcd, lcm
 
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import Channel, PerPhase, Rate, SdfGraph, cycle_total
+from paretosoc.sdf.graph import Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, Rate, cycle_total
 
 
 def channel_label(graph: SdfGraph, channel: Channel) -> str:

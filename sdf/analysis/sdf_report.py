@@ -18,7 +18,8 @@ from paretosoc.sdf.analysis.buffers import StorageDistribution
 from paretosoc.sdf.analysis.processor_order import BoundThroughput, bound_throughput
 from paretosoc.sdf.analysis.repetition import FIRING_LIMIT, check_live, repetition_vector
 from paretosoc.sdf.analysis.throughput import Throughput, execution_times, self_timed_throughput
-from paretosoc.sdf.graph import PerPhase, SdfGraph
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.rates import PerPhase
 
 TRADE_OFF_FIRINGS = 5_000
 """Firings in an iteration up to which the report explores the trade-off."""

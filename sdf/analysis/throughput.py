@@ -27,7 +27,8 @@ from paretosoc.sdf.analysis.repetition import (
     repetition_vector,
 )
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import Channel, PerPhase, Rate, SdfGraph, cycle_total, in_phases
+from paretosoc.sdf.graph import Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, Rate, cycle_total, in_phases
 
 
 @dataclass(frozen=True)

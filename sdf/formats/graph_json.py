@@ -13,7 +13,8 @@ from paretosoc.common.files import read_file
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, MAX_NUMBER, parse_sdf3
 from paretosoc.sdf.formats.tgff import parse_tgff
-from paretosoc.sdf.graph import Actor, Channel, PerPhase, SdfGraph, in_phases, per_phase
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, in_phases, per_phase
 
 FORMAT = "paretosoc-csdf/1"
 

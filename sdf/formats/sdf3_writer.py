@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import MAX_NUMBER, UNNAMED
-from paretosoc.sdf.graph import Actor, Channel, PerPhase, SdfGraph
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -20,7 +20,8 @@ from xml.parsers import expat
 
 from paretosoc.common.text import has_control_characters, shortened
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import Actor, Channel, PerPhase, SdfGraph, per_phase, room_channel
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph, room_channel
+from paretosoc.sdf.rates import PerPhase, per_phase
 
 MAX_NUMBER = 10**18
 """Largest number read: more than any count or time here, and within 64 bits."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.grouping.balance import balanced_parts
 from paretosoc.sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
 from paretosoc.sdf.grouping.network_view import (
     NetworkView,
@@ -23,7 +24,7 @@ from paretosoc.sdf.grouping.network_view import (
 )
 from paretosoc.sdf.grouping.options import Grouping
 from paretosoc.sdf.grouping.parts import join_to_count, split_branches, split_layers
-from paretosoc.sdf.grouping.pieces import balanced_parts, cut_stretch
+from paretosoc.sdf.grouping.pieces import cut_stretch
 from paretosoc.sdf.layer import LayerKind
 
 __all__ = ["group_network", "groups_from_parts", "legal_cuts", "transition_points"]

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import SdfGraph, single_rate
+from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.layer import Layer
+from paretosoc.sdf.rates import single_rate
 
 
 @dataclass(frozen=True)

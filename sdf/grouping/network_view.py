@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import SdfGraph, single_rate
+from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.layer import Layer, LayerKind
+from paretosoc.sdf.rates import single_rate
 
 MACS_PER_ELEMENT = 32
 """The weight of moving one element relative to a multiply-accumulate when work is balanced: about

@@ -15,13 +15,9 @@ from math import prod
 from paretosoc.sdf.layer import Layer, LayerKind, Window
 from paretosoc.sdf.onnx.nodes import Node, Shape, Tensor, axis_in
 from paretosoc.sdf.onnx.operators.attention import attention_of
+from paretosoc.sdf.onnx.operators.einsum import einsum
 from paretosoc.sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN, kind_of, operation_name
-from paretosoc.sdf.onnx.operators.shape_rules import (
-    Inputs,
-    convolution_window,
-    einsum,
-    weight_index,
-)
+from paretosoc.sdf.onnx.operators.shape_rules import Inputs, convolution_window, weight_index
 from paretosoc.sdf.onnx.operators.windows import pooling_window
 
 

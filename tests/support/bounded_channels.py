@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from paretosoc.sdf.analysis.buffers import BoundedGraph
 from paretosoc.sdf.analysis.throughput import Throughput
-from paretosoc.sdf.graph import PerPhase, SdfGraph
+from paretosoc.sdf.graph import SdfGraph
+from paretosoc.sdf.rates import PerPhase
 
 
 def bounded_throughput(

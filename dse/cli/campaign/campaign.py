@@ -17,7 +17,8 @@ from paretosoc.dse.workload.options import AXES
 
 if TYPE_CHECKING:
     from paretosoc.dse.cli.shared.progress import ProgressLine
-    from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, Probe
+    from paretosoc.dse.tools.campaign.execute.planning import Probe
+    from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
     from paretosoc.dse.tools.campaign.plan.plan import PlanSize
 
 
@@ -32,7 +33,7 @@ def check(
 ) -> int:
     """Count the runs that a campaign file describes, and estimate how long they take. Exit status 1
     if a short run fails."""
-    from paretosoc.dse.tools.campaign.execute.runner import probe
+    from paretosoc.dse.tools.campaign.execute.planning import probe
     from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
     from paretosoc.dse.tools.campaign.plan.plan import PlanSize
     from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
@@ -121,10 +122,12 @@ def run(
 ) -> int:
     """Run all runs of a campaign that are not done. Exit status 1 if a run has failed."""
     from paretosoc.dse.cli.shared.progress import check_live, live_view
+    from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
     from paretosoc.dse.tools.campaign.execute.exploration import explore_run
     from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
-    from paretosoc.dse.tools.campaign.execute.runner import do_missing, plan_store
-    from paretosoc.dse.tools.campaign.execute.workers import DaskWorkers, Workers
+    from paretosoc.dse.tools.campaign.execute.planning import plan_store
+    from paretosoc.dse.tools.campaign.execute.runner import do_missing
+    from paretosoc.dse.tools.campaign.execute.workers import Workers
 
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")

@@ -24,16 +24,18 @@ from paretosoc.dse.tools.campaign.analyse.comparison import (
     Verdict,
     compare_campaigns,
 )
-from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, Pivot, chosen, make_pivot
-from paretosoc.dse.tools.campaign.analyse.report import (
-    REPORT,
+from paretosoc.dse.tools.campaign.analyse.export import (
     SUFFIXES,
-    Layout,
-    default_layout,
     member_rows,
     parquet_bytes,
     rows_csv,
     run_rows,
+)
+from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, Pivot, chosen, make_pivot
+from paretosoc.dse.tools.campaign.analyse.report import (
+    REPORT,
+    Layout,
+    default_layout,
     write_report,
 )
 from paretosoc.dse.tools.campaign.analyse.values import parse_value

@@ -1,4 +1,4 @@
-"""``dse networks``, ``dse platforms``, ``dse platform``: what has a name, and one platform."""
+"""``dse networks`` and ``dse platforms``: named networks and chips."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.cli.shared.parameters import Option
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -123,43 +122,3 @@ def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]
     for row in rows:
         table.add_row(*(escape(str(row[name])) for name in names[:shown]))
     return table, names[shown:]
-
-
-def platform(
-    name: Annotated[
-        str | None,
-        Argument(
-            help="Platform: a name (see 'dse platforms') or a JSON file.", metavar="NAME|FILE"
-        ),
-    ] = None,
-    as_json: opt.AsJson = False,
-    source: Annotated[
-        bool, Option("--source", help="Print a complete file to edit instead.")
-    ] = False,
-    new: Annotated[
-        bool, Option("--new", help="Print a file to start from instead; no NAME.")
-    ] = False,
-) -> None:
-    """Show a platform's clocks, units, power and measurements, with sources in --json."""
-    from paretosoc.dse.cli.shared.terminal import print_wrapped
-    from paretosoc.platforms.io.platform_file import (
-        load_platform,
-        new_platform_source,
-        platform_source,
-    )
-    from paretosoc.platforms.platform_summary import platform_data, platform_lines
-
-    if new != (name is None) or as_json + source + new > 1:
-        raise WorkloadError("NAME with at most one of --json and --source, or --new, is required")
-    if name is None:
-        print(new_platform_source(), end="")
-        return
-    chip = load_platform(name)
-    if source:
-        print(platform_source(name), end="")
-        return
-    if as_json:
-        print(json.dumps(platform_data(chip), indent=2))
-        return
-
-    print_wrapped(platform_lines(chip))

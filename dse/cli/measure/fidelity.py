@@ -19,15 +19,15 @@ from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.sub_models import parse_programs
-from paretosoc.dse.tools.host.measure.fidelity import (
+from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
+from paretosoc.dse.tools.host.measure.fidelity_figures import (
     Fidelity,
     FidelitySummary,
     draw_fidelity,
     fidelity_document,
-    measure_fidelity,
     summary_of,
 )
-from paretosoc.dse.tools.host.measure.measuring import changes, range_of
+from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 from paretosoc.dse.tools.host.measure.running import host_machine
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings

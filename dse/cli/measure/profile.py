@@ -84,7 +84,7 @@ def _check_folder(folder: Path, *, overwrite: bool) -> None:
 
 def _print(made: HostProfile) -> None:
     from paretosoc.common.tables import plain_table
-    from paretosoc.dse.tools.host.measure.measuring import changes, range_of
+    from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 
     measured, problem = made.measured, made.built.problem
     figures = [name for u in problem.units for name in (f">{u.name}\nms", ">spread", ">GB/s")]

@@ -8,12 +8,13 @@ from fractions import Fraction
 
 from paretosoc.sdf.analysis.repetition import repetition_vector
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import Actor, Rate, SdfGraph, in_phases
+from paretosoc.sdf.graph import Actor, SdfGraph
 from paretosoc.sdf.grouping.grouping import groups_from_parts
 from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
 from paretosoc.sdf.grouping.network_view import layers_of, tensors_of
 from paretosoc.sdf.grouping.parts import split_layers
 from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.rates import Rate, in_phases
 
 _JOINS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 _NO_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})

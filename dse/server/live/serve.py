@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from paretosoc.common.cache import is_private, user_cache
-from paretosoc.results.export.report import PARTS, fill, html_page, read_asset
+from paretosoc.results.export.html import fill, html_page, read_asset
+from paretosoc.results.export.report import PARTS
 from paretosoc.results.io.canonical_json import Json
 
 HOST = "127.0.0.1"

@@ -9,7 +9,8 @@ from paretosoc.fitness.check.members.closed_form import channel_times
 from paretosoc.results.problem.execution import ClosedForm
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
-from paretosoc.sdf.graph import Actor, Channel, SdfGraph, per_phase
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import per_phase
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from html import escape
 
 from paretosoc.dse.tools.choose.joined import JoinedFront, joined_table, label_of
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
-from paretosoc.results.export.report import html_page, read_asset
+from paretosoc.results.export.html import html_page, read_asset
 from paretosoc.results.plots.style import COLOURS
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _ROW = 460, 300, 60, 40, 28, 18

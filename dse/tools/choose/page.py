@@ -9,7 +9,7 @@ from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standi
 from paretosoc.dse.tools.choose.joined import joined_lines
 from paretosoc.dse.tools.choose.joined_page import joined_svg
 from paretosoc.dse.tools.choose.table import cells, columns, heading_lines, ranked, remark_lines
-from paretosoc.results.export.report import html_page, read_asset
+from paretosoc.results.export.html import html_page, read_asset
 
 _NAME, _CHARACTER, _ODDS, _PANEL, _GAP, _ROW, _TOP = 190, 8, 86, 210, 26, 26, 54
 _PICTURE_STYLE = """

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.tools.deploy.formats import FORMATS
-from paretosoc.dse.tools.deploy.job import Format, Job, Options, plan_engines
+from paretosoc.dse.tools.deploy.job import Format, Job, Options
+from paretosoc.dse.tools.deploy.plan_engines import plan_engines
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, as_target, check_platform

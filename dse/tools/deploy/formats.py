@@ -9,11 +9,14 @@ from typing import Any
 from paretosoc.common.files import read_file
 from paretosoc.common.plugins import Registry
 from paretosoc.dse.tools.analysis.power_modes import mode_costs
-from paretosoc.dse.tools.deploy.job import Format, Job, plan_notes
+from paretosoc.dse.tools.deploy.job import Format, Job
+from paretosoc.dse.tools.deploy.plan_engines import plan_notes
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
+from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
 from paretosoc.results.deploy.deployment import Deployment, check_platform
-from paretosoc.results.deploy.llama_script import check_iree, check_llama, iree_script, llama_script
+from paretosoc.results.deploy.iree_script import check_iree, iree_script
+from paretosoc.results.deploy.llama_script import check_llama, llama_script
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from paretosoc.results.deploy.nvpmodel_section import (
     mode_cost_words,
@@ -34,9 +37,7 @@ from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.deploy.sysfs_script import sysfs_script
 from paretosoc.results.deploy.triton_config import (
     VERSION,
-    check_deepstream,
     check_triton,
-    deepstream_configs,
     has_engine,
     repository_files,
     triton_configs,

@@ -19,13 +19,11 @@ from paretosoc.common.text import pluralize, printable
 from paretosoc.common.units import PS_PER_US
 from paretosoc.fitness.profiles.layer_names import (
     LayerNames,
-    LayerTime,
     NamedLayers,
-    joined,
-    ms_text,
     short_name,
     unknown_parts,
 )
+from paretosoc.fitness.profiles.measured_layers import LayerTime, joined, ms_text
 from paretosoc.fitness.profiles.profile_document import Import
 from paretosoc.platforms.errors import PlatformError
 

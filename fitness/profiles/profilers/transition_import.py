@@ -17,7 +17,7 @@ from statistics import stdev
 
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
-from paretosoc.fitness.profiles.layer_names import ms_text
+from paretosoc.fitness.profiles.measured_layers import ms_text
 from paretosoc.fitness.profiles.profile_document import Import, rounded
 from paretosoc.fitness.profiles.profilers.demand_import import group_name
 from paretosoc.platforms.errors import PlatformError

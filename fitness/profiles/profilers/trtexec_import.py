@@ -9,14 +9,8 @@ from enum import Enum
 from fractions import Fraction
 
 from paretosoc.common.text import pluralize
-from paretosoc.fitness.profiles.layer_names import (
-    LayerNames,
-    LayerTime,
-    joined,
-    ms_text,
-    short_name,
-    unknown_parts,
-)
+from paretosoc.fitness.profiles.layer_names import LayerNames, short_name, unknown_parts
+from paretosoc.fitness.profiles.measured_layers import LayerTime, joined, ms_text
 from paretosoc.fitness.profiles.profile_document import Import
 from paretosoc.fitness.profiles.profilers.trtexec_profile import EngineProfile, EngineRow
 from paretosoc.platforms.errors import PlatformError

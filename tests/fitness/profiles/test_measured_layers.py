@@ -8,7 +8,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paretosoc.fitness.profiles.layer_names import LayerTime, combined, joined
+from paretosoc.fitness.profiles.measured_layers import LayerTime, combined, joined
 
 TIMES = st.lists(st.integers(1, 1000), min_size=8, max_size=8)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.dse.tools.deploy.job import plan_engines
+from paretosoc.dse.tools.deploy.plan_engines import plan_engines
 from paretosoc.results.deploy.deployment import Deployment, NetworkFiles
 from paretosoc.results.deploy.deployment_document import EnginePlan, PlannedRun
 from paretosoc.results.deploy.triton_order import triton_order

@@ -2,7 +2,7 @@
 
 import pytest
 
-from paretosoc.results.export.report import fill, html_page, read_asset
+from paretosoc.results.export.html import fill, html_page, read_asset
 
 
 def test_a_part_is_left_as_it_is() -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from paretosoc.sdf.analysis.blocks import BlockedIteration, blocked_iteration
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import Actor, Channel, SdfGraph, in_phases
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import in_phases
 from tests.support.problems.csdf_graphs import live_graphs
 
 

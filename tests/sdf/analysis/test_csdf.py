@@ -23,7 +23,8 @@ from paretosoc.sdf.analysis.repetition import check_live, execute_iteration, rep
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report
 from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import Actor, Channel, PerPhase, Rate, SdfGraph
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, Rate
 from tests.sdf.analysis.test_repetition import by_linear_algebra
 from tests.support.bounded_channels import bounded_throughput
 from tests.support.problems.csdf_graphs import cyclo_static, entries, simulated_period, split

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.graph_json import format_graph_json, parse_graph_json, read_graph
 from paretosoc.sdf.formats.sdf3_writer import format_sdf3
-from paretosoc.sdf.graph import Actor, Channel, SdfGraph, per_phase
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import per_phase
 from tests.support.texts import one_line
 
 PAIR = SdfGraph(

@@ -14,7 +14,8 @@ from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.graph_json import read_graph
 from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 from paretosoc.sdf.formats.sdf3_xml import MAX_ENTRIES, MAX_NUMBER, parse_sdf3
-from paretosoc.sdf.graph import Actor, Channel, PerPhase, SdfGraph, per_phase
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, per_phase
 from tests.support.texts import one_line
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "sdf"

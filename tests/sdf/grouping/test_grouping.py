@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.grouping.balance import balanced_parts
 from paretosoc.sdf.grouping.grouping import group_network, legal_cuts, transition_points
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.grouping.network_view import NetworkView, layers_of, tensors_of
 from paretosoc.sdf.grouping.options import Grouping
-from paretosoc.sdf.grouping.pieces import balanced_parts
 from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.stretches import group_at
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from paretosoc.dse.papers.mobile_i.operation_graph import fused_groups
 from paretosoc.sdf.graph import SdfGraph
-from paretosoc.sdf.grouping import pieces
+from paretosoc.sdf.grouping import balance
+from paretosoc.sdf.grouping.balance import balanced_parts
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.network_view import TensorUse
 from paretosoc.sdf.grouping.options import Grouping
 from paretosoc.sdf.grouping.parts import split_branches
-from paretosoc.sdf.grouping.pieces import balanced_parts
 from paretosoc.sdf.grouping.summary import summarise
 from paretosoc.sdf.layer import Layer, LayerKind
 from paretosoc.sdf.onnx.importer import ImportedNetwork
@@ -113,7 +113,7 @@ def test_without_a_table_the_largest_part_is_as_small(
 
     by_table = sizes()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pieces, "MAX_TABLE", 0)
+        patch.setattr(balance, "MAX_TABLE", 0)
         nearest = sizes()
     assert (len(nearest), max(nearest)) == (len(by_table), max(by_table))
 

@@ -13,7 +13,7 @@ from onnx import TensorProto, helper, shape_inference
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.layer import Layer, LayerKind
 from paretosoc.sdf.onnx.importer import import_onnx_bytes
-from paretosoc.sdf.onnx.operators.shape_rules import einsum
+from paretosoc.sdf.onnx.operators.einsum import einsum
 
 Shape = tuple[int, ...]
 

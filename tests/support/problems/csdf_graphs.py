@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from paretosoc.sdf.analysis.repetition import check_live
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.graph import Actor, Channel, PerPhase, SdfGraph, per_phase
+from paretosoc.sdf.graph import Actor, Channel, SdfGraph
+from paretosoc.sdf.rates import PerPhase, per_phase
 
 
 def entries(figure: PerPhase, actor: Actor) -> tuple[int, ...]:

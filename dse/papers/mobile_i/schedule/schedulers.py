@@ -22,9 +22,9 @@ from paretosoc.dse.papers.mobile_i.schedule.placement import (
     initial_schedule,
     least_ahead,
     place_in_order,
-    staged_placements,
 )
 from paretosoc.dse.papers.mobile_i.schedule.reallocation import ALPHA, reallocate
+from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements
 
 MOBILE_I = "mobile-i"
 MEMOLUTION = "memolution"
@@ -52,9 +52,9 @@ def mobile_i(
 
     The paper always takes the order of Algorithm III.2. It is a heuristic, and on some graphs the
     initial order needs a shorter prologue. Both placements leave long prologues. Unless they are at
-    the bound, :func:`dse.papers.mobile_i.schedule.placement.staged_placements` are tried, too. The
-    schedule with the least latency (Eq. 3) of ``inferences`` is kept, if it has the utilisation
-    that Algorithm III.1 reached or was to reach.
+    the bound, those of :mod:`dse.papers.mobile_i.schedule.stages` are tried, too. The schedule with
+    the least latency (Eq. 3) of ``inferences`` is kept, if it has the utilisation that Algorithm
+    III.1 reached or was to reach.
 
     Args:
         paper_only: without the step of ours.

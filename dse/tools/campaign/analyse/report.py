@@ -1,9 +1,7 @@
-"""A campaign as a page for a browser, heat maps whose cells open the fronts, and its runs as flat
-rows for other programs: CSV, Parquet."""
+"""A campaign as a page for a browser: heat maps whose cells open the fronts."""
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,120 +9,21 @@ from html import escape
 from typing import Any
 
 from paretosoc.common.files import file_in, replace_file
-from paretosoc.common.tables import csv_text
 from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, field_of, make_pivot, varying_fields
 from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
-from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord, RunStatus
+from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
-from paretosoc.dse.workload.options import AXES
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.report import fill, html_page, read_asset, report_html
-from paretosoc.results.io.optional import optional_import
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
-
-SUFFIXES = (".csv", ".parquet")
-_KIND_OF = {kind.spec.file_name: kind for kind in ObjectiveKind}
-_NUMBERS = ("seconds", "cpu_seconds", "evaluations", "members", "attempts")
-
-
-def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """Return one row per run: fields, tags, the best of each objective in its unit, hypervolume and
-    gain. Missing numbers are None. All rows have the same keys."""
-    tags = dict.fromkeys(name for record in records for name in record.tags)
-    volume, gain = parse_value("hypervolume", records), parse_value("gain", records)
-    names = _objectives(records)
-    return [
-        {
-            "hash": record.hash,
-            "name": record.name,
-            "workload": record.workload,
-            **{f"tag_{name}": record.tags.get(name) for name in tags},
-            **{name: _plain(record, name) for name in AXES},
-            "status": record.status.value,
-            "error": record.error,
-            **{name: getattr(record, name) for name in _NUMBERS},
-            **{_column(name): _best(record.figures, name) for name in names},
-            "hypervolume_percent": volume.of(record),
-            "gain_over_baselines": gain.of(record),
-        }
-        for record in records
-    ]
-
-
-def member_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """Return one row per member of a front: the run's hash and name, and its objectives in their
-    units."""
-    names = _objectives(records)
-    return [
-        {
-            "hash": record.hash,
-            "name": record.name,
-            "member": index,
-            **{_column(name): _best(record.figures, name, [index]) for name in names},
-        }
-        for record in records
-        if record.figures is not None
-        for index in range(len(record.figures.objectives))
-    ]
-
-
-def rows_csv(rows: Sequence[dict[str, Any]]) -> str:
-    """Return the rows as CSV, with a line of names."""
-    return csv_text(rows[0] if rows else [], (row.values() for row in rows))
-
-
-def parquet_bytes(rows: Sequence[dict[str, Any]]) -> bytes:
-    """Return the rows as a Parquet file.
-
-    Raises:
-        ResultError: if pyarrow is not installed.
-    """
-    arrow: Any = optional_import("pyarrow", extra="parquet", purpose="Parquet")
-    parquet: Any = optional_import("pyarrow.parquet", extra="parquet", purpose="Parquet")
-    stream = io.BytesIO()
-    parquet.write_table(arrow.Table.from_pylist(list(rows)), stream)
-    return stream.getvalue()
-
-
-def _plain(record: RunRecord, name: str) -> Any:
-    value = getattr(record.settings, name)
-    return field_of(record, name) if isinstance(value, str) else value
-
-
-def _kind(name: str) -> Objective:
-    return Objective(_KIND_OF[name.partition(":")[0]])
-
-
-def _column(name: str) -> str:
-    """Rename ``latency_ps:vgg19`` to ``latency_ms:vgg19``."""
-    _, colon, network = name.partition(":")
-    objective = _kind(name)
-    unit = objective.unit.replace("/", "_per_").replace("%", "percent")
-    return f"{objective.kind.value.replace('-', '_')}_{unit}{colon}{network}"
-
-
-def _objectives(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return the objectives of all runs, each once."""
-    known = (record.figures.names for record in records if record.figures)
-    return tuple(dict.fromkeys(name for names in known for name in names))
-
-
-def _best(
-    figures: FrontFigures | None, name: str, members: Sequence[int] | None = None
-) -> float | None:
-    """Return the best value of an objective, of all members or some, in its unit."""
-    if figures is None or name not in figures.names:
-        return None
-    column = figures.names.index(name)
-    rows = figures.objectives if members is None else [figures.objectives[k] for k in members]
-    return _kind(name).shown(min(row[column] for row in rows))
-
+from paretosoc.results.export.html import fill, html_page, read_asset
+from paretosoc.results.export.report import report_html
+from paretosoc.results.problem.objectives import ObjectiveKind, format_number
 
 REPORT = "report.html"
 FRONTS = "fronts"
 MAX_FAILURES = 100
+_KIND_OF = {kind.spec.file_name: kind.value for kind in ObjectiveKind}
 
 
 @dataclass(frozen=True)
@@ -162,7 +61,7 @@ def default_values(records: Sequence[RunRecord]) -> tuple[str, ...]:
         name for record in records if record.figures for name in record.figures.names
     )
     # Objectives of one network are left out, as they differ from workload to workload.
-    objectives = [_KIND_OF[name].value for name in names if ":" not in name]
+    objectives = [_KIND_OF[name] for name in names if ":" not in name]
     return (*objectives, "hypervolume", "gain")
 
 
@@ -266,9 +165,7 @@ def campaign_page(
 def overview(records: Sequence[RunRecord], opened: frozenset[str]) -> str:
     """Return a table of workloads by platforms: the best value of each objective over the runs
     there, or how they ended. Empty if there is one of each."""
-    names = dict.fromkeys(
-        name for name in default_values(records) if name in {kind.value for kind in ObjectiveKind}
-    )
+    names = dict.fromkeys(name for name in default_values(records) if name in _KIND_OF.values())
     values = [parse_value(name, records) for name in names] or [parse_value("members", records)]
     pivots = [make_pivot(records, value, ("workload",), ("platform",)) for value in values]
     first = pivots[0]

@@ -23,7 +23,8 @@ from paretosoc.dse.tools.host.measure.host_documents import (
     profile_document,
     sweep_of,
 )
-from paretosoc.dse.tools.host.measure.measuring import Measured, measure, range_of
+from paretosoc.dse.tools.host.measure.measuring import Measured, measure
+from paretosoc.dse.tools.host.measure.memory_rates import range_of
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from

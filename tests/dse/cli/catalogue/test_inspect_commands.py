@@ -147,7 +147,7 @@ def test_sdf(output, name, monkeypatch):
             reports.append(analyse(*arguments, **options))
         return reports[0]
 
-    monkeypatch.setattr("paretosoc.dse.cli.catalogue.network.analyse", once)
+    monkeypatch.setattr("paretosoc.dse.cli.catalogue.sdf.analyse", once)
     file = GRAPHS / f"{name}.xml"
     graph = read_graph(file)
     data = json.loads(output("sdf", str(file), "--json"))

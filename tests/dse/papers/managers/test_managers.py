@@ -20,14 +20,13 @@ from paretosoc.dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangG
 from paretosoc.dse.papers.managers.layer_times import fit_layer_times
 from paretosoc.dse.papers.managers.mosaic import Mosaic, _least_latency
 from paretosoc.dse.papers.managers.odmdef import Odmdef
-from paretosoc.dse.papers.managers.omniboost.omniboost import (
+from paretosoc.dse.papers.managers.omniboost.network import (
     SHAPES,
     Embedding,
-    OmniBoost,
     OmniBoostNetwork,
-    OmniBoostStar,
     read_omniboost,
 )
+from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options

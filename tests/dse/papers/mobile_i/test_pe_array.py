@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from paretosoc.dse.papers.mobile_i.explore import engine_array, task_graph
 from paretosoc.dse.papers.mobile_i.operation_graph import fused_groups, split_operations
+from paretosoc.dse.papers.mobile_i.pe_array import engine_array, task_graph
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.sdf.catalogue.catalogue import load_network

@@ -15,12 +15,9 @@ import pytest
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
 from paretosoc.dse.papers.mobile_i.result import read_periodic
-from paretosoc.dse.papers.mobile_i.views.page import (
-    engine_table,
-    figure_lines,
-    periodic_report_html,
-)
+from paretosoc.dse.papers.mobile_i.views.page import periodic_report_html
 from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, fronts_picture
+from paretosoc.dse.papers.mobile_i.views.tables import engine_table, figure_lines
 from paretosoc.dse.papers.mobile_i.views.trace import FULL_PERIODS, periodic_trace_bytes
 from paretosoc.results.export.trace import microseconds
 

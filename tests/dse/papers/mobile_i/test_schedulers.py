@@ -23,11 +23,10 @@ from paretosoc.dse.papers.mobile_i.schedule.placement import (
     initial_schedule,
     longest_first,
     place_in_order,
-    staged_placements,
-    stages_of,
 )
 from paretosoc.dse.papers.mobile_i.schedule.reallocation import critical_tasks, reallocate
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import memolution, mobile_i, sparta
+from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements, stages_of
 from paretosoc.results.errors import ResultError
 from tests.support.periodic_optima import least_period, least_prologue
 from tests.support.problems.random_task_graphs import random_array, random_graph

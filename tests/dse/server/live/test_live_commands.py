@@ -15,7 +15,8 @@ import pytest
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.server.live.campaign import LiveCampaign
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
-from paretosoc.dse.tools.campaign.execute.runner import do_missing, plan_store
+from paretosoc.dse.tools.campaign.execute.planning import plan_store
+from paretosoc.dse.tools.campaign.execute.runner import do_missing
 from paretosoc.dse.tools.campaign.execute.workers import SameProcess
 from tests.dse.server.live.conftest import OpenLive, serving
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.api.limits import limits
-from paretosoc.dse.cli.results.analyze import _price_cells
+from paretosoc.dse.cli.search.limits import _cells
 from paretosoc.dse.engines.diagnose_infeasible import can_be_relaxed, lifted
 from paretosoc.dse.tools.analysis.limits import LimitPrice, limit_prices
 from paretosoc.fitness.objectives import make_outcomes
@@ -118,7 +118,7 @@ def test_what_was_nothing_has_no_share() -> None:
     price = LimitPrice(
         constraints_of(found)[0], 0, now=0, relaxed_to=5, then=-(10**4), without=-(10**5)
     )
-    assert _price_cells(problem, price)[3:] == ("0 %", "1.000 %", "10.00 %")
+    assert _cells(problem, price)[3:] == ("0 %", "1.000 %", "10.00 %")
 
 
 def test_deadlines_of_networks_with_rates_are_named_as_not_tried(dse, tmp_path) -> None:

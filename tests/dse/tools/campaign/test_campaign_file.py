@@ -10,7 +10,7 @@ from fractions import Fraction
 import pytest
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.tools.campaign.execute.runner import once_and_each
+from paretosoc.dse.tools.campaign.execute.planning import once_and_each
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
 from paretosoc.dse.tools.campaign.plan.settings import RunSettings, options_of

@@ -16,7 +16,7 @@ from benchmarks.problems.random_problem import (
     with_dispatch,
     with_rates,
 )
-from paretosoc.dse.tools.deploy.job import plan_engines
+from paretosoc.dse.tools.deploy.plan_engines import plan_engines
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.scripts.frame_plan import run_frames, threaded_frame
 from paretosoc.results.problem.execution import GROUP, SHARED

@@ -10,7 +10,8 @@ import pytest
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.measure.host_documents import MEMORY_MHZ
-from paretosoc.dse.tools.host.measure.measuring import make_calibration, measure
+from paretosoc.dse.tools.host.measure.measuring import measure
+from paretosoc.dse.tools.host.measure.memory_rates import make_calibration
 from paretosoc.dse.tools.host.measure.profiling import draft_problem, host_profile
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from

@@ -16,19 +16,17 @@ from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, make_execu
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit, free_cores
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
-from paretosoc.dse.tools.host.measure import measuring
-from paretosoc.dse.tools.host.measure.fidelity import (
-    PASSES,
+from paretosoc.dse.tools.host.measure import measuring, memory_rates
+from paretosoc.dse.tools.host.measure.fidelity import PASSES, measure_fidelity, sample_rows
+from paretosoc.dse.tools.host.measure.fidelity_figures import (
     Fidelity,
     FidelityPoint,
     Prediction,
     agreement,
-    measure_fidelity,
-    sample_rows,
     summary_of,
 )
 from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
-from paretosoc.dse.tools.host.measure.measuring import changes, range_of
+from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 from paretosoc.dse.tools.host.measure.profiling import draft_problem
 from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
@@ -243,7 +241,7 @@ def test_agreement():
 
 
 def test_the_picture_has_every_point():
-    from paretosoc.dse.tools.host.measure.fidelity import draw_fidelity
+    from paretosoc.dse.tools.host.measure.fidelity_figures import draw_fidelity
     from paretosoc.results.plots.style import picture_settings, svg_bytes
 
     points = tuple(
@@ -318,6 +316,7 @@ def check_tasks(dse, tmp_path, network, host):
 def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     folder, _ = files
     monkeypatch.setattr(measuring, "STREAM_S", 0.02)
+    monkeypatch.setattr(memory_rates, "STREAM_S", 0.02)
     networks = [folder / "full.onnx", folder / "bare.onnx"]
     host, made = tmp_path / "host", tmp_path / "front"
     done = dse("profile", *networks, "--platform", "host", "--frames", 3, "-o", host, "-q")

@@ -1,0 +1,112 @@
+"""The runs of a campaign as flat rows, for other programs: CSV, Parquet."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from paretosoc.common.tables import csv_text
+from paretosoc.dse.tools.campaign.analyse.pivot import field_of
+from paretosoc.dse.tools.campaign.analyse.values import parse_value
+from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord
+from paretosoc.dse.workload.options import AXES
+from paretosoc.results.io.optional import optional_import
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+
+SUFFIXES = (".csv", ".parquet")
+_KIND_OF = {kind.spec.file_name: kind for kind in ObjectiveKind}
+_NUMBERS = ("seconds", "cpu_seconds", "evaluations", "members", "attempts")
+
+
+def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
+    """Return one row per run: fields, tags, the best of each objective in its unit, hypervolume and
+    gain. Missing numbers are None. All rows have the same keys."""
+    tags = dict.fromkeys(name for record in records for name in record.tags)
+    volume, gain = parse_value("hypervolume", records), parse_value("gain", records)
+    names = _objectives(records)
+    return [
+        {
+            "hash": record.hash,
+            "name": record.name,
+            "workload": record.workload,
+            **{f"tag_{name}": record.tags.get(name) for name in tags},
+            **{name: _plain(record, name) for name in AXES},
+            "status": record.status.value,
+            "error": record.error,
+            **{name: getattr(record, name) for name in _NUMBERS},
+            **{_column(name): _best(record.figures, name) for name in names},
+            "hypervolume_percent": volume.of(record),
+            "gain_over_baselines": gain.of(record),
+        }
+        for record in records
+    ]
+
+
+def member_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
+    """Return one row per member of a front: the run's hash and name, and its objectives in their
+    units."""
+    names = _objectives(records)
+    return [
+        {
+            "hash": record.hash,
+            "name": record.name,
+            "member": index,
+            **{_column(name): _best(record.figures, name, [index]) for name in names},
+        }
+        for record in records
+        if record.figures is not None
+        for index in range(len(record.figures.objectives))
+    ]
+
+
+def rows_csv(rows: Sequence[dict[str, Any]]) -> str:
+    """Return the rows as CSV, with a line of names."""
+    return csv_text(rows[0] if rows else [], (row.values() for row in rows))
+
+
+def parquet_bytes(rows: Sequence[dict[str, Any]]) -> bytes:
+    """Return the rows as a Parquet file.
+
+    Raises:
+        ResultError: if pyarrow is not installed.
+    """
+    arrow: Any = optional_import("pyarrow", extra="parquet", purpose="Parquet")
+    parquet: Any = optional_import("pyarrow.parquet", extra="parquet", purpose="Parquet")
+    stream = io.BytesIO()
+    parquet.write_table(arrow.Table.from_pylist(list(rows)), stream)
+    return stream.getvalue()
+
+
+def _plain(record: RunRecord, name: str) -> Any:
+    value = getattr(record.settings, name)
+    return field_of(record, name) if isinstance(value, str) else value
+
+
+def _kind(name: str) -> Objective:
+    return Objective(_KIND_OF[name.partition(":")[0]])
+
+
+def _column(name: str) -> str:
+    """Rename ``latency_ps:vgg19`` to ``latency_ms:vgg19``."""
+    _, colon, network = name.partition(":")
+    objective = _kind(name)
+    unit = objective.unit.replace("/", "_per_").replace("%", "percent")
+    return f"{objective.kind.value.replace('-', '_')}_{unit}{colon}{network}"
+
+
+def _objectives(records: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Return the objectives of all runs, each once."""
+    known = (record.figures.names for record in records if record.figures)
+    return tuple(dict.fromkeys(name for names in known for name in names))
+
+
+def _best(
+    figures: FrontFigures | None, name: str, members: Sequence[int] | None = None
+) -> float | None:
+    """Return the best value of an objective, of all members or some, in its unit."""
+    if figures is None or name not in figures.names:
+        return None
+    column = figures.names.index(name)
+    rows = figures.objectives if members is None else [figures.objectives[k] for k in members]
+    return _kind(name).shown(min(row[column] for row in rows))
