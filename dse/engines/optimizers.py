@@ -259,9 +259,9 @@ OPTIMIZERS: Registry[Optimizer] = Registry(
                 resumable=False,
             ),
             Named("annealing", f"{_SEARCH}.annealing:AnnealingEngine"),
-            Named("random", f"{_SEARCH}.annealing:RandomEngine"),
+            Named("random", f"{_SEARCH}.plain:RandomEngine"),
             # All design points, if these are few.
-            Named("exhaustive", f"{_SEARCH}.annealing:ExhaustiveEngine"),
+            Named("exhaustive", f"{_SEARCH}.plain:ExhaustiveEngine"),
         )
     },
     WorkloadError,
