@@ -96,7 +96,9 @@ def why_not(layer: Layer, unit: Unit, precision: str, *, in_host_tail: bool = Fa
         return None
     kind = layer.kind.value
     if unit.supported_kinds is not None and kind not in unit.supported_kinds:
-        return f"{unit.name} runs no {kind} ({layer.operation})"
+        known = layer.kind is not LayerKind.UNKNOWN
+        named = f"{kind} ({layer.operation})" if known else layer.operation
+        return f"{unit.name} runs no {named}"
     for operation in (layer.operation, f"{layer.operation} {layer.mode}"):
         if operation in unit.unsupported_operations:
             return f"{unit.name} does not run {operation}"

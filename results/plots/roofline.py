@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -57,11 +57,14 @@ class Roof:
 
 def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Figure:
     """Return the roofs of members, each beside its title, as a matplotlib figure: of time and, if
-    powers are known, of energy. Groups that move nothing stand at the right edge."""
+    powers are known, of energy. Groups that move nothing stand at the right edge. Units of a member
+    with the same roof have one line."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-    roofs = [(n, title, roof) for n, (title, of_member) in enumerate(members) for roof in of_member]
+    roofs = [
+        (n, title, roof) for n, (title, apart) in enumerate(members) for roof in _together(apart)
+    ]
     names = list(dict.fromkeys(roof.unit for _, _, roof in roofs))
     networks = list(dict.fromkeys(p.network for *_, roof in roofs for p in roof.points))
     finite = [p.intensity for *_, roof in roofs for p in roof.points if p.intensity < math.inf]
@@ -112,3 +115,18 @@ def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Figure:
     ]
     add_legend(figure, handles=handles)
     return figure
+
+
+def _together(roofs: Sequence[Roof]) -> list[Roof]:
+    """Return one roof, named after all of them, for units that differ only in their points."""
+    alike: dict[Roof, list[Roof]] = {}
+    for roof in roofs:
+        alike.setdefault(replace(roof, unit="", points=()), []).append(roof)
+    return [
+        replace(
+            same[0],
+            unit=", ".join(roof.unit for roof in same),
+            points=tuple(point for roof in same for point in roof.points),
+        )
+        for same in alike.values()
+    ]

@@ -101,7 +101,7 @@ def test_rooflines_of_networks_need_no_folder(dse, tmp_path):
     outcome = dse("plot", "roofline", "alexnet", "squeezenet", *board)
     assert outcome.status == 0, outcome.err
     drawn = file.read_text("utf-8")
-    for unit in ("gpu (gpu 1377 MHz", "dla0 (dla 1395 MHz"):
+    for unit in ("gpu (gpu 1377 MHz", "dla0, dla1 (dla 1395 MHz"):
         assert f"fastest: {unit}" in drawn
     outcome = dse("plot", "gantt", "alexnet", *board, "--force")
     assert (outcome.status, len(outcome.lines)) == (2, 1)

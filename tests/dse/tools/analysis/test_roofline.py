@@ -1,6 +1,7 @@
 """Rooflines: estimated groups stay below the roofs, and peaks are those of the platform."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ from paretosoc.dse.api.front import Front
 from paretosoc.dse.tools.analysis.roofline import rooflines
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.cost_origins import CostOrigin
+from paretosoc.results.plots.roofline import Point, Roof, draw_roofline
+from paretosoc.results.plots.style import picture_settings
 
 
 @pytest.mark.parametrize("which", ["fastest", "lowest-energy"])
@@ -33,3 +36,20 @@ def test_estimated_groups_stay_below_the_roofs(pair_folder, which):
             assert 0 < point.gops <= roof.attainable(at)[0] * (1 + 1e-6)
             assert 0 < point.gops_per_watt <= roof.attainable_per_watt(at)[0] * (1 + 1e-3)
     assert math.isfinite(sum(point.intensity for roof in roofs for point in roof.points))
+
+
+def test_units_with_the_same_roof_have_one_line():
+    point = Point("alexnet", 10.0, 100.0, 20.0)
+    clocks = (("dla", 1395.2),)
+    one = Roof("dla0", clocks, 4000.0, 60.0, 3.0, 0.01, (point,))
+    with picture_settings():
+        figure = draw_roofline(
+            [("fastest", [one, replace(one, unit="dla1"), replace(one, unit="gpu", gops=9000.0)])]
+        )
+    roofs = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1]
+    assert len(roofs) == 2
+    assert [text.get_text().partition(" (")[0] for text in figure.legends[0].get_texts()] == [
+        "fastest: dla0, dla1",
+        "fastest: gpu",
+        "alexnet",
+    ]
