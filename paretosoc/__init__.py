@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.member import Member as Member
     from paretosoc.dse.api.pipeline import explore as explore
     from paretosoc.dse.api.problem import Problem as Problem
+    from paretosoc.dse.api.proof import certify as certify
     from paretosoc.dse.api.verification import Verification as Verification
-    from paretosoc.dse.api.verification import certify as certify
     from paretosoc.dse.api.verification import verify as verify
     from paretosoc.dse.engines.optimizers import NSGA2 as NSGA2
     from paretosoc.dse.engines.optimizers import Optimizer as Optimizer
@@ -63,7 +63,8 @@ _EXPORTS = {
         "dse.api.member": "Member",
         "dse.api.pipeline": "explore",
         "dse.api.problem": "Problem",
-        "dse.api.verification": "Verification certify verify",
+        "dse.api.proof": "certify",
+        "dse.api.verification": "Verification verify",
         "dse.engines.optimizers": "NSGA2 Optimizer Pymoo annealing exact exhaustive random_search",
         "dse.errors": "DseError InfeasibleError",
         "dse.search.driver": "Progress",

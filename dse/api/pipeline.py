@@ -12,7 +12,7 @@ from paretosoc.common import compiling
 from paretosoc.common.deadline import NEVER
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.api.problem import Networks, Problem, unknown_keywords
-from paretosoc.dse.api.verification import before_pictures, certify
+from paretosoc.dse.api.proof import before_pictures, certify
 from paretosoc.dse.certificate.branch_and_bound import SearchProgress
 from paretosoc.dse.certificate.certify import Limits
 from paretosoc.dse.certificate.preconditions import Goal, certified_column, provable

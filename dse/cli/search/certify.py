@@ -44,7 +44,7 @@ def certify(
     """
     # Imported here: the help needs none of what proves.
     from paretosoc.dse.api.front import Front
-    from paretosoc.dse.api.verification import prove, save_checkpoint
+    from paretosoc.dse.api.proof import prove, save_checkpoint
     from paretosoc.dse.tools.dask_cluster import SearchCluster
     from paretosoc.results.export.result_folder import check_output_folder
 

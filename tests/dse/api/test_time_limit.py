@@ -12,7 +12,7 @@ from paretosoc.common.compiling import seconds_since_call
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.api import pipeline
 from paretosoc.dse.api.pipeline import SEARCH_SHARE, explore_to_folder
-from paretosoc.dse.api.verification import PICTURE_SECONDS, PICTURE_SHARE
+from paretosoc.dse.api.proof import PICTURE_SECONDS, PICTURE_SHARE
 from paretosoc.dse.engines.explore import SearchSettings
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from paretosoc.dse.api.front import Front
-from paretosoc.dse.api.verification import prove, save_checkpoint
+from paretosoc.dse.api.proof import prove, save_checkpoint
 from paretosoc.dse.certificate import branch_and_bound as exact_search
 from paretosoc.dse.certificate.outcome import ProofOutcome
 

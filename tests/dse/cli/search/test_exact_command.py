@@ -198,9 +198,7 @@ def test_a_folder_that_cannot_be_replaced_is_refused_before_the_proof(
         (folder / "notes.txt").write_text("mine")
     else:
         monkeypatch.setattr(os, "access", lambda _, mode: mode != os.W_OK | os.X_OK)
-    monkeypatch.setattr(
-        "paretosoc.dse.api.verification.prove", lambda *_, **__: pytest.fail("proved")
-    )
+    monkeypatch.setattr("paretosoc.dse.api.proof.prove", lambda *_, **__: pytest.fail("proved"))
     done = dse("certify", folder)
     assert done.status == 2
     assert re.search("is not replaced|cannot be written", done.err)
