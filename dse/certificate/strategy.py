@@ -36,9 +36,9 @@ the exact search follows at once. With larger factors its tree is hundreds of ti
 SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75
 """Shares of the time to a deadline: for each of the first searches, then of the remaining time for
 the fastest member, an exact search, and bounds over boxes."""
-BY_ITSELF_PARTS = 64
-"""If the space has fewer parts than this, every proof is followed by a second or two of Z3 on
-the formulation."""
+BY_ITSELF_PARTS = 24
+"""If the space has fewer parts than this, every proof is followed by a second of Z3 on the
+formulation."""
 TIMED_BOXES = 2
 """Before a deadline, so many times the default number of boxes at most."""
 
