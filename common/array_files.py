@@ -28,6 +28,7 @@ def read_array(
     Args:
         stream: an ``.npy`` file, or a member of an ``.npz`` file.
         path: starts messages.
+        error: the class of errors.
         accept: called with the shape before the data are read. Raises if it does not fit.
 
     Returns:

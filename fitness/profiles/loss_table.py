@@ -53,6 +53,7 @@ class LossTable:
 
         Args:
             networks: as for :meth:`metric_of`.
+            groups: layers.
 
         Raises:
             PlatformError: if the table has no row of the network for the format, or rows of

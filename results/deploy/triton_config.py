@@ -67,6 +67,7 @@ def triton_configs(
     --rate-limit=execution_count``).
 
     Args:
+        deployment: the member.
         models: the models that were written of each network.
         order: priorities and resources.
 

@@ -170,6 +170,7 @@ def segment_engines(deployment: Deployment, version: Version, files: Sequence[Ne
     beside the segment's model.
 
     Args:
+        deployment: the member.
         version: of TensorRT.
         files: of each network.
     """

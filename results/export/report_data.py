@@ -62,6 +62,7 @@ def report_data(
     """Return the content of the report.
 
     Args:
+        front: the front to show.
         schedule_of: returns the schedule of a member.
         costs: adds layers, operations and the origin of costs.
         deployments: for each member, the texts that set it up, by format. Empty if the board is not

@@ -77,6 +77,7 @@ def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> Networ
     """Count the layers and costs of a network.
 
     Args:
+        network: as imported.
         bytes_per_element: of the number format in which it is to run.
 
     Raises:

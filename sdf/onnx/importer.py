@@ -94,6 +94,8 @@ def import_onnx_bytes(
     (named so, or the first of an input without a name or of four dimensions) is 1.
 
     Args:
+        data: the model.
+        name: the network's name.
         folder: where external data lies.
         dimensions: sizes of dynamic dimensions by name, or by ``input:axis`` if they have none.
         label: starts messages. Default: the name.
@@ -204,9 +206,11 @@ def model_of_batch(
     A ``Reshape`` that keeps a first dimension of 1 keeps the batch.
 
     Args:
+        data: the model's bytes.
         folder: of its data in other files.
         images: in a batch.
         dimensions: sizes of its dynamic dimensions.
+        label: starts messages.
 
     Raises:
         GraphError: if a tensor does not grow with the batch because the number of images is fixed

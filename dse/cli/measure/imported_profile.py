@@ -172,6 +172,7 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
     """Check a profile by using it, write it, and print its coverage.
 
     Args:
+        options: of the file.
         imports: one for each network, all on one platform.
         flagged: texts about omissions beside those of the imports.
 

@@ -22,6 +22,8 @@ class Option:
         names: ``--name``, ``-n``. None: from the name of the parameter.
         help: one or two sentences.
         metavar: stands for the value in the help.
+        min: least value of a number.
+        max: largest value of a number.
         show_default: whether the help shows the default.
     """
 

@@ -159,6 +159,7 @@ class LossMeter:
     """Measures the loss of a network on samples.
 
     Args:
+        network: the model.
         samples: inputs, which also calibrate int8's scales.
         metric: None chooses by the outputs (:func:`choose_measure`).
 
@@ -226,6 +227,8 @@ def layer_losses(
     Layers that do not multiply have the loss 0 in int8.
 
     Args:
+        network: the model.
+        meter: measures it.
         formats: some of :data:`dse.tools.sensitivity.rewrite.FORMATS`.
         progress: is called with the rows measured, and all.
 
