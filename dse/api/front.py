@@ -208,7 +208,7 @@ class Front(Sequence[Member]):
             >>> front = front.update("plan/results.json")
             >>> front.confidence("fastest").advised("fastest").goals["fastest"].is_sure
         """
-        from paretosoc.dse.tools.measuring.experiments import read_measurements, with_measurements
+        from paretosoc.dse.tools.measuring.taking import read_measurements, with_measurements
         from paretosoc.results.deploy.deployment import require_origins
 
         check_type("measurements", measurements, str | Path | Mapping, "a file, or its content,")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from paretosoc.common import compiling
 from paretosoc.common.compiling import announce_compilation
@@ -55,18 +54,27 @@ def certify(
     Raises:
         ResultError: if nothing can be proved about any objective.
     """
-    given: dict[str, Any] = {
-        "time_limit_s": time_limit_s,
-        "max_nodes": max_nodes,
-        "fastest_only": fastest_only,
-        "formulation": formulation,
-        "jobs": jobs,
-        "on_progress": on_progress,
-    }
-    check_arguments(**given)
+    check_arguments(
+        time_limit_s=time_limit_s,
+        max_nodes=max_nodes,
+        fastest_only=fastest_only,
+        formulation=formulation,
+        jobs=jobs,
+        on_progress=on_progress,
+    )
     front = front_of(front)
-    proof = prove(front, **given)
-    return front if proof is None else front.with_proof(proof)
+    proof = prove(
+        front,
+        time_limit_s=time_limit_s,
+        max_nodes=max_nodes,
+        fastest_only=fastest_only,
+        formulation=formulation,
+        jobs=jobs,
+        on_progress=on_progress,
+    )
+    if proof is None:
+        return front
+    return front.with_proof(proof)
 
 
 def prove(

@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from numba.core import event
 
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.compile.load import PARTS, warm_up
+from paretosoc.dse.compile.warm_up import PARTS, warm_up
 
 
 class CompileTimes(event.Listener):

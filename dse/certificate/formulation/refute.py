@@ -59,7 +59,7 @@ from paretosoc.results.problem.problem import Problem
 DEPTH = 64
 """Most parts whose times are kept, each of which is a part of the one before it."""
 EFFORT = 20_000_000
-"""Most that Z3 may spend on one question, in its own units: about two seconds."""
+"""Most that Z3 may spend on one goal of a question, in its own units: about two seconds."""
 
 
 class NotShown(Exception):
@@ -110,7 +110,7 @@ class Refutation:
         # Not Solver(): its preprocessing is made for one check, and here there are many.
         self._solver = z3.SimpleSolver()
         self._solver.set("rlimit", EFFORT)
-        # Its older simplex takes two thirds of the time for questions as small as these.
+        # Z3's older simplex answers questions as small as these in two thirds of the time.
         self._solver.set("arith.solver", 2)
         self._solver.add(self._equations.constraints)
         self._solver.add(self._equations.makespan <= optimum_ps - 1)
@@ -172,8 +172,8 @@ class Refutation:
     def _show(self, goals: Sequence[Term]) -> None:
         """Ask for a solution in which one of the goals does not hold, and then make them facts.
 
-        Z3 is asked goal by goal, as what is assumed then is one literal: it decides less than for
-        the negation of all goals, and each goal helps with the next.
+        Z3 is asked goal by goal: one negated goal is a literal, from which most follows without a
+        decision, and each goal that holds helps with the next.
         """
         if self._stopped():
             raise Ended(f"ended after {pluralize(self.questions, 'question')}")

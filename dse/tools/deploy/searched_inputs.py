@@ -18,7 +18,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
 from paretosoc.sdf.catalogue.catalogue import ModelFile, load_network, model_file
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.onnx.importer import model_of_batch
+from paretosoc.sdf.onnx.batch import model_of_batch
 
 
 def parse_models(texts: Sequence[str] | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ import shlex
 import sys
 from pathlib import Path
 from paretosoc.dse.cli.main import run
-from paretosoc.dse.compile.load import warm_up
+from paretosoc.dse.compile.warm_up import warm_up
 from paretosoc.dse.api import front_pictures
 from paretosoc.fitness.machine_code.kernel import Kernel
 from paretosoc.results.export import result_folder

@@ -20,7 +20,8 @@ from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.sdf.catalogue.catalogue import load_network, model_file
 from paretosoc.sdf.grouping.grouping import group_network, groups_from_parts
 from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
-from paretosoc.sdf.onnx.importer import import_onnx_bytes, model_of_batch
+from paretosoc.sdf.onnx.batch import model_of_batch
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
 
 XAVIER = load_platform("jetson-agx-xavier")
 BARE = replace(XAVIER, measurements=(), profiles=())

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paretosoc.dse.compile.load import PARTS
+from paretosoc.dse.compile.warm_up import PARTS
 from paretosoc.fitness.machine_code import kernel as machine_code
 from paretosoc.fitness.machine_code.kernel import Kernel, packaged_folders
 from paretosoc.fitness.simulator.jit import jit

@@ -12,7 +12,8 @@ from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.activations import held_activation_elements
 from paretosoc.sdf.grouping.grouping import group_network, groups_from_parts
 from paretosoc.sdf.grouping.groups import batched
-from paretosoc.sdf.onnx.importer import import_onnx_bytes, model_of_batch
+from paretosoc.sdf.onnx.batch import model_of_batch
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
 from tests.support.problems.onnx_models import integers, model, shape_only
 
 

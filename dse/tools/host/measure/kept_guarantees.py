@@ -13,7 +13,7 @@ from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
 from paretosoc.dse.tools.host.machine.machine import Execution
 from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.contention import lost_rate
-from paretosoc.fitness.guarantee.layout import make_guarantees
+from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import DesignPoint, Problem
 

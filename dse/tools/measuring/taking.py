@@ -1,0 +1,100 @@
+"""Measurements of a board, checked against the costs that they are of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from paretosoc.dse.tools.analysis.cost_draws import MOST, CostErrors, stated_errors
+from paretosoc.dse.tools.analysis.posterior import Stretch
+from paretosoc.results.costs.cost_origins import CostMeasurement, CostOrigins
+from paretosoc.results.costs.costs_file import MEASUREMENTS, measured_at
+from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.problem_file import signed_content
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A measurement and the costs as they are stated."""
+
+    measurement: CostMeasurement
+    stated_ps: float
+    stated_mw: float
+    """Power above idle."""
+    stated_slowdown: float
+    """Time beside the other network over the one alone; 1 without another."""
+
+    @property
+    def slower(self) -> float:
+        """Return by which share the measured time is longer."""
+        return self.measurement.time_ps / self.stated_ps - 1
+
+
+def read_measurements(document: Any, problem: Problem) -> tuple[CostMeasurement, ...]:
+    """Return the measurements in the content of ``results.json``.
+
+    Raises:
+        ResultError: naming the JSON path of what is not as it must be, or was changed.
+    """
+    return MEASUREMENTS.read(signed_content(MEASUREMENTS, document, problem)).measured
+
+
+def compared_with(
+    errors: CostErrors, measurements: Sequence[CostMeasurement]
+) -> tuple[Compared, ...]:
+    """Return measurements beside the stated costs.
+
+    Raises:
+        ResultError: naming the field of a figure that is too far from those to be of the same.
+    """
+    found = []
+    for k, measurement in enumerate(measurements):
+        path = f"$.measured[{k}]"
+        stretch = Stretch(errors, measured_at(errors.problem, measurement, path))
+        _check(f"{path}.time_ps", measurement.time_ps, stretch.time_ps, "ps")
+        power, idle = measurement.power_mw, measurement.idle_mw
+        if power is not None and idle is not None:
+            if power <= idle:
+                raise ResultError(f"{path}.power_mw: must be above idle_mw, {idle}, got {power}")
+            if stretch.dynamic_mw > 0:
+                _check(f"{path}.power_mw - idle_mw", power - idle, stretch.dynamic_mw, "mW")
+            if stretch.idle_mw > 0:
+                _check(f"{path}.idle_mw", idle, stretch.idle_mw, "mW")
+        beside = measurement.beside
+        if beside is not None:
+            _check(f"{path}.beside.time_ps", beside.time_ps, measurement.time_ps, "ps")
+        slower = 1.0 if beside is None else _stated_slowdown(stretch)
+        found.append(Compared(measurement, stretch.time_ps, stretch.dynamic_mw, slower))
+    return tuple(found)
+
+
+def _stated_slowdown(stretch: Stretch) -> float:
+    none = np.zeros((1, len(stretch.errors.alike)))
+    return float(np.exp(stretch.log_slowdown(none))[0])
+
+
+def _check(path: str, value: float, stated: float, unit: str) -> None:
+    if not stated / MOST <= value <= stated * MOST:
+        raise ResultError(
+            f"{path}: must be from {stated / MOST:.4g} to {stated * MOST:.4g} {unit}, within a "
+            f"factor of {MOST} of what the costs state, got {value:.4g}"
+        )
+
+
+def with_measurements(
+    problem: Problem, origins: CostOrigins, measurements: Sequence[CostMeasurement]
+) -> CostOrigins:
+    """Return origins with further measurements.
+
+    Raises:
+        ResultError: as :func:`compared_with`, or if one is among those that were taken before.
+    """
+    compared_with(stated_errors(problem, origins), measurements)
+    for k, measurement in enumerate(measurements):
+        if measurement in (*origins.measured, *measurements[:k]):
+            raise ResultError(f"$.measured[{k}]: was taken before")
+    return replace(origins, measured=(*origins.measured, *measurements))
