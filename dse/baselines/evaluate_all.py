@@ -90,7 +90,8 @@ def _points(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tuple[Ba
         return ()
     rows = np.stack([best.row for best in found])
     objectives = np.stack([best.objectives for best in found])
-    members = make_members(space.problem, rows, objectives, jobs=os.cpu_count() or 1)
+    jobs = os.cpu_count() or 1
+    members = make_members(space.problem, rows, objectives, jobs=jobs, keep_names=True)
     of_row = {member.design.row.tobytes(): member for member in members}
     return tuple(
         BaselinePoint(best.name, best.label, best.breaks, member=of_row[best.row.tobytes()])

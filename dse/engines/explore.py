@@ -234,7 +234,8 @@ def _members(
     if robustness is None:
         return make_members(problem, result.rows, result.objectives, jobs=jobs)
     nominal = make_outcomes(problem, jobs=jobs)(result.rows).objectives
-    members = make_members(problem, result.rows, nominal, jobs=jobs)
+    # Draws of costs tell units apart that are interchangeable at nominal costs.
+    members = make_members(problem, result.rows, nominal, jobs=jobs, keep_names=True)
     measures = robustness.evaluate(rows_of(members)).objectives.tolist()
     return tuple(
         replace(member, robust=tuple(values))

@@ -17,20 +17,31 @@ from paretosoc.fitness.simulate import Evaluation, make_evaluator
 from paretosoc.results.front.front import Member, Responses
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.problem.interchangeable import in_order_of_use
 from paretosoc.results.problem.objectives import displayed
 from paretosoc.results.problem.problem import Problem
 
 
 def make_members(
-    problem: Problem, rows: IntArray, objectives: IntArray, *, jobs: int = 1
+    problem: Problem,
+    rows: IntArray,
+    objectives: IntArray,
+    *,
+    jobs: int = 1,
+    keep_names: bool = False,
 ) -> tuple[Member, ...]:
     """Return members of canonical rows [n, groups + domains], by rising objectives, the first
     foremost.
 
     Args:
         jobs: threads for pipelines and free-running networks, which may take long to simulate.
+        keep_names: leave interchangeable units as they are in the rows. Else they are named in the
+            order of their first groups.
     """
     space = DesignSpace(problem)
+    if not keep_names:
+        mapping = in_order_of_use(problem, rows[:, : space.groups])
+        rows = np.concatenate((mapping, rows[:, space.groups :]), axis=1)
     used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
     np.put_along_axis(used, rows[:, : space.groups], True, axis=1)
     on = space.domains_on(used)
@@ -105,7 +116,7 @@ def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
     them."""
     rows = row[None, :]
     outcomes = make_outcomes(problem)(rows)
-    (member,) = make_members(problem, rows, outcomes.objectives)
+    (member,) = make_members(problem, rows, outcomes.objectives, keep_names=True)
     return Evaluated(problem, member, tuple(constraint_states(problem, outcomes, 0)))
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from itertools import permutations
 
 import numpy as np
 
+from paretosoc.common.arrays import IntArray
 from paretosoc.results.problem.parts import ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
@@ -31,6 +33,52 @@ def interchangeable_before(problem: Problem) -> tuple[int, ...]:
         ]
         before.append(alike[-1] if alike else -1)
     return tuple(before)
+
+
+def in_order_of_use(problem: Problem, mapping: IntArray) -> IntArray:
+    """Return mappings [n, groups] with interchangeable units renamed in the order of their first
+    groups.
+
+    No objective changes. Two mappings that differ in such names only become equal.
+    """
+    renamed = mapping
+    for entries in _alike(problem):
+        used = (mapping[:, None, None, :] == entries[:, :, None]).any(axis=2)
+        first_use = np.where(used.any(axis=2), used.argmax(axis=2), mapping.shape[1])
+        place = first_use.argsort(axis=1, kind="stable").argsort(axis=1)
+        renamed = _renamed(problem, renamed, entries, entries[place])
+    return renamed
+
+
+def nearest_names(problem: Problem, mapping: IntArray, base: IntArray) -> IntArray:
+    """Return a mapping [groups] with interchangeable units renamed so that most groups are on the
+    same units as in ``base`` [groups]."""
+    nearest = mapping[None]
+    for entries in _alike(problem):
+        ways = [entries[list(places)] for places in permutations(range(len(entries)))]
+        found = [_renamed(problem, nearest, entries, way[None]) for way in ways]
+        nearest = max(found, key=lambda rows: int((rows[0] == base).sum()))
+    return nearest[0]
+
+
+def _alike(problem: Problem) -> list[IntArray]:
+    """Return sets of interchangeable units: [units, number formats], the entries of each unit."""
+    before = interchangeable_before(problem)
+    sets = []
+    for u, first in enumerate(problem.unit_of):
+        units = [u]
+        while units[-1] in before:
+            units.append(before.index(units[-1]))
+        if first == u and before[u] < 0 and len(units) > 1:
+            sets.append(np.array([_entries(problem, v) for v in units], dtype=np.int64))
+    return sets
+
+
+def _renamed(problem: Problem, mapping: IntArray, old: IntArray, new: IntArray) -> IntArray:
+    """Return mappings [n, groups] with new entries [n, units, number formats] for old ones."""
+    names = np.tile(np.arange(len(problem.units)), (len(mapping), 1))
+    names[:, old] = new
+    return np.take_along_axis(names, mapping, axis=1)
 
 
 def _entries(problem: Problem, u: int) -> list[int]:

@@ -8,6 +8,7 @@ from itertools import groupby
 from paretosoc.common.units import FJ_PER_MJ
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import KNEE, mark_members, marked_member
+from paretosoc.results.problem.interchangeable import nearest_names
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.rates import batch_lines, free_run_lines, response_lines
@@ -240,8 +241,13 @@ def _choices(problem: Problem, base: Member, other: Member) -> str:
 
 
 def _changed_groups(problem: Problem, base: Member, other: Member) -> tuple[int, int]:
-    """Return how many groups are on another unit, and how many on the same in another format."""
-    pairs = list(zip(base.design.units.tolist(), other.design.units.tolist(), strict=True))
+    """Return how many groups are on another unit, and how many on the same in another format.
+
+    Interchangeable units count as different only if no choice of their names makes them equal.
+    """
+    before = base.design.units
+    after = nearest_names(problem, other.design.units, before)
+    pairs = list(zip(before.tolist(), after.tolist(), strict=True))
     differ = sum(source != target for source, target in pairs)
     converted = sum(is_conversion(problem, source, target) for source, target in pairs)
     return differ - converted, converted

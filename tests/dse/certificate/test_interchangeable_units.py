@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
@@ -15,7 +16,11 @@ from paretosoc.fitness.check.leaves import most_lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.problem.interchangeable import interchangeable_before
+from paretosoc.results.problem.interchangeable import (
+    in_order_of_use,
+    interchangeable_before,
+    nearest_names,
+)
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.support.problems.random_spaces import (
@@ -75,6 +80,19 @@ def problems(seed: int, count: int) -> list[tuple[Problem, int, int]]:
     return drawn
 
 
+def three_alike() -> Problem:
+    """Three equal units, first their entries in one number format, then in another."""
+    problem = reference_problem()
+    units = tuple(
+        replace(problem.units[0], name=f"{name}-{form}", unit=name, number_format=form)
+        for form in ("fp16", "int8")
+        for name in "abc"
+    )
+    table = np.zeros((len(problem.edges), 6, 6), dtype=np.int64)
+    allowed = np.ones((problem.group_count, 6), dtype=np.bool_)
+    return replace(problem, units=units, allowed=allowed, transition_ps=table, handover_ps=None)
+
+
 def outcomes_of(problem: Problem, rows: IntArray) -> IntArray:
     found = make_outcomes(problem)(rows)
     return np.where(found.feasible[:, None], found.objectives, NOTHING)
@@ -90,6 +108,37 @@ def test_the_objectives_stay_where_twins_change_places(seed: int) -> None:
         swapped[:, groups][rows[:, groups] == u] = v
         swapped[:, groups][rows[:, groups] == v] = u
         assert (outcomes_of(problem, rows) == outcomes_of(problem, swapped)).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_members_name_twins_in_the_order_of_their_first_groups(seed: int) -> None:
+    renamed = 0
+    for problem, u, v in problems(200 + seed, 15):
+        rows = space_of(problem).rows[:2000]
+        groups = problem.group_count
+        found = np.concatenate((in_order_of_use(problem, rows[:, :groups]), rows[:, groups:]), 1)
+        assert (outcomes_of(problem, rows) == outcomes_of(problem, found)).all()
+        for row, names in zip(rows[:, :groups].tolist(), found[:, :groups].tolist(), strict=True):
+            first = next((name for name in row if name in (u, v)), u)
+            swap = {u: v, v: u} if first == v else {}
+            assert names == [swap.get(name, name) for name in row]
+            renamed += bool(swap)
+    assert renamed
+
+
+def test_three_units_alike_and_their_formats_are_renamed_together() -> None:
+    problem = three_alike()
+    mapping = np.array([[2, 0, 2, 1, 3], [5, 5, 1, 4, 0], [3, 3, 3, 3, 3], [4, 2, 0, 5, 1]])
+    # Entries 0 to 2 are the units in one format, 3 to 5 in another.
+    assert in_order_of_use(problem, mapping).tolist() == [
+        [0, 1, 0, 2, 4],
+        [3, 3, 1, 4, 2],
+        [3, 3, 3, 3, 3],
+        [3, 1, 2, 4, 0],
+    ]
+    base = np.array([2, 5, 1, 0, 0])
+    assert nearest_names(problem, np.array([0, 3, 2, 1, 1]), base).tolist() == base.tolist()
+    assert nearest_names(problem, np.array([0, 0, 1, 3, 3]), base).tolist() == [2, 2, 1, 5, 5]
 
 
 @pytest.mark.parametrize("seed", range(8))
