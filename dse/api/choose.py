@@ -20,7 +20,7 @@ from paretosoc.dse.tools.choose.boards import BoardChoice, load_prices
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS, Effort, choose_boards
 from paretosoc.dse.tools.choose.joined import joined_csv
 from paretosoc.dse.tools.choose.page import boards_page, boards_svg
-from paretosoc.dse.workload.options import read_options
+from paretosoc.dse.workload.read_options import read_options
 from paretosoc.platforms.io.platform_file import platform_names
 
 OPTIONS = (

@@ -16,7 +16,8 @@ from paretosoc.dse.inputs.arguments import check_keywords, check_type
 from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origins
 from paretosoc.dse.problem.runtime_limits import with_defaults
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.workload.options import FIELDS, Options, ProblemOptions, as_written, read_options
+from paretosoc.dse.workload.options import FIELDS, Options, ProblemOptions, as_written
+from paretosoc.dse.workload.read_options import read_options
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.profiles.loss_table import LossTable, load_losses

@@ -53,12 +53,12 @@ def in_order_of_use(problem: Problem, mapping: IntArray) -> IntArray:
 def nearest_names(problem: Problem, mapping: IntArray, base: IntArray) -> IntArray:
     """Return a mapping [groups] with interchangeable units renamed so that most groups are on the
     same units as in ``base`` [groups]."""
-    nearest = mapping[None]
+    nearest = mapping
     for entries in _alike(problem):
         ways = [entries[list(places)] for places in permutations(range(len(entries)))]
-        found = [_renamed(problem, nearest, entries, way[None]) for way in ways]
-        nearest = max(found, key=lambda rows: int((rows[0] == base).sum()))
-    return nearest[0]
+        found = _renamed(problem, np.tile(nearest, (len(ways), 1)), entries, np.stack(ways))
+        nearest = found[(found == base).sum(axis=1).argmax()]
+    return nearest
 
 
 def _alike(problem: Problem) -> list[IntArray]:
@@ -78,7 +78,8 @@ def _renamed(problem: Problem, mapping: IntArray, old: IntArray, new: IntArray) 
     """Return mappings [n, groups] with new entries [n, units, number formats] for old ones."""
     names = np.tile(np.arange(len(problem.units)), (len(mapping), 1))
     names[:, old] = new
-    return np.take_along_axis(names, mapping, axis=1)
+    renamed: IntArray = np.take_along_axis(names, mapping, axis=1)
+    return renamed
 
 
 def _entries(problem: Problem, u: int) -> list[int]:

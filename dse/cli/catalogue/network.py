@@ -79,7 +79,7 @@ def _on_board(
     costs, and the fastest operating points [domains]."""
     from paretosoc.dse.api import problem as api
     from paretosoc.dse.problem.domains import clocks_at
-    from paretosoc.dse.workload.options import parse_options
+    from paretosoc.dse.workload.read_options import parse_options
     from paretosoc.dse.workload.workload_file import workload_from
     from paretosoc.platforms.io.platform_file import load_platform
 

@@ -10,7 +10,8 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import Options, parse_options
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.read_options import parse_options
 
 if TYPE_CHECKING:
     from paretosoc.dse.tools.host.measure.profiling import HostProfile

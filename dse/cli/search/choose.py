@@ -20,7 +20,8 @@ from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
 from paretosoc.dse.tools.choose.table import choice_views
 from paretosoc.dse.workload.fields import split
-from paretosoc.dse.workload.options import FIELDS, Options, parse_options
+from paretosoc.dse.workload.options import FIELDS, Options
+from paretosoc.dse.workload.read_options import parse_options
 
 
 def choose(

@@ -9,7 +9,8 @@ from dataclasses import replace
 from paretosoc.common.compiling import announce_compilation
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.cli.shared.option_groups import Given
-from paretosoc.dse.workload.options import Options, parse_options
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.read_options import parse_options
 from paretosoc.dse.workload.variants import Combination, combinations
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from

@@ -13,7 +13,8 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds_by_name import Sizes, is_pin
 from paretosoc.dse.problem.build import build_problem, cost_origins
 from paretosoc.dse.space.mapping_file import mapping_from_document, row_of_mapping
-from paretosoc.dse.workload.options import Options, parse_options
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.read_options import parse_options
 from paretosoc.dse.workload.with_options import with_dimensions
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.platforms.io.platform_file import load_platform

@@ -7,7 +7,7 @@ import pytest
 from paretosoc import Problem
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
 from paretosoc.dse.tools.campaign.plan.settings import options_of
-from paretosoc.dse.workload.options import parse_options
+from paretosoc.dse.workload.read_options import parse_options
 
 XAVIER = {"platform": "jetson-agx-xavier", "groups": 3, "units": ["gpu", "dla0"]}
 PINNED = (("squeezenet", 0, None, "gpu"), ("vgg19", 1, 2, "dla0"))

@@ -8,7 +8,8 @@ import pytest
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.problem.runtime_limits import transition_limit, with_defaults
-from paretosoc.dse.workload.options import Options, parse_options, read_options
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.read_options import parse_options, read_options
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.dse.workload.workload_file import load_workload
 from paretosoc.platforms.io.platform_file import load_platform, platform_names

@@ -24,7 +24,8 @@ from benchmarks.problems.random_problem import (
 )
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.members import make_members
-from paretosoc.dse.workload.options import Options, parse_options, read_options
+from paretosoc.dse.workload.options import Options
+from paretosoc.dse.workload.read_options import parse_options, read_options
 from paretosoc.dse.workload.variants import combinations, with_batches, with_variants
 from paretosoc.dse.workload.with_options import period_of_rates_s, with_releases
 from paretosoc.dse.workload.workload import Variant, Workload, WorkloadNetwork, workload_of

@@ -8,7 +8,7 @@ import pytest
 
 import paretosoc as dse
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import parse_options
+from paretosoc.dse.workload.read_options import parse_options
 from paretosoc.dse.workload.with_options import with_limits, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.results.problem.problem_file import problem_bytes

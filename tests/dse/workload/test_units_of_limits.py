@@ -7,7 +7,7 @@ import pytest
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
 from paretosoc.dse.tools.campaign.plan.settings import options_of
-from paretosoc.dse.workload.options import parse_options
+from paretosoc.dse.workload.read_options import parse_options
 from paretosoc.dse.workload.workload_file import load_workload
 
 

@@ -8,7 +8,8 @@ import pytest
 
 import paretosoc
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import FIELDS, Options, read_options
+from paretosoc.dse.workload.options import FIELDS, Options
+from paretosoc.dse.workload.read_options import read_options
 from paretosoc.dse.workload.variants import combinations, with_variants
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import read_workload

@@ -6,7 +6,8 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from paretosoc.dse.workload.fields import split
-from paretosoc.dse.workload.options import FIELDS, FILES, Options, by_owner
+from paretosoc.dse.workload.options import FIELDS, FILES, Options
+from paretosoc.dse.workload.read_options import by_owner
 
 Choice = str | int | bool | None
 
