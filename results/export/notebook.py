@@ -71,14 +71,17 @@ def _member_table(front: Front) -> str:
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def schedule_html(schedule: Schedule, problem: Problem | None = None) -> str:
+def schedule_html(
+    schedule: Schedule, problem: Problem | None = None, until_ps: int | None = None
+) -> str:
     """Return a schedule as an inline picture: units as rows, networks as colours, paler for the
     time that contention adds. A bar shows its figures when the pointer rests on it. Names are shown
-    if ``problem`` is given, else indices."""
+    if ``problem`` is given, else indices. The picture ends at ``until_ps``, or at the end of the
+    last execution."""
     if not schedule.groups:
         return "<p>An empty schedule.</p>"
     used = sorted({row.unit for row in schedule.groups})
-    span = schedule.makespan_ps or 1
+    span = until_ps or schedule.makespan_ps or 1
     scale = (_WIDTH - _LEFT - 10) / span
     height = _ROW * len(used) + 24
     parts = [
@@ -89,9 +92,12 @@ def schedule_html(schedule: Schedule, problem: Problem | None = None) -> str:
         name = f"unit {unit}" if problem is None else problem.units[unit].name
         parts.append(f'<text x="4" y="{k * _ROW + 20}" fill="#222222">{escape(name)}</text>')
     for row in schedule.groups:
-        top = used.index(row.unit) * _ROW + 4
-        x, wide = _LEFT + row.start_ps * scale, (row.end_ps - row.start_ps) * scale
-        alone = row.alone_ps * scale
+        lane, lanes = schedule.lanes[row.unit, row.network]
+        high = _BAR / lanes
+        top = used.index(row.unit) * _ROW + 4 + lane * high
+        end = min(row.end_ps, span)
+        x, wide = _LEFT + row.start_ps * scale, (end - row.start_ps) * scale
+        alone = min(row.alone_ps * scale, wide)
         colour = COLOURS[row.network % len(COLOURS)]
         group, network = row.group, f"network {row.network}"
         if problem is not None:
@@ -103,20 +109,20 @@ def schedule_html(schedule: Schedule, problem: Problem | None = None) -> str:
             f"{row.end_ps / PS_PER_MS:.4f} ms, "
             f"contention adds {added:.4f} ms"
         )
-        shape = f'y="{top}" height="{_BAR}" fill="{colour}"'
+        shape = f'y="{top:g}" height="{high:g}" fill="{colour}"'
         parts.append(
             f"<g><title>{escape(title)}</title>"
             f'<rect x="{x:.2f}" width="{wide:.2f}" {shape} opacity="0.55" stroke="white"/>'
             f'<rect x="{x:.2f}" width="{alone:.2f}" {shape} stroke="white"/>'
         )
-        if 7 * len(str(group)) + 4 < wide:
+        if 7 * len(str(group)) + 4 < wide and high > 11:
             parts.append(
-                f'<text x="{x + wide / 2:.2f}" y="{top + 16}" text-anchor="middle" '
+                f'<text x="{x + wide / 2:.2f}" y="{top + high / 2 + 5:g}" text-anchor="middle" '
                 f'fill="{ink_on(colour)}">{group}</text>'
             )
         parts.append("</g>")
     parts.append(
         f'<text x="{_WIDTH - 6}" y="{height - 6}" text-anchor="end" fill="#222222">'
-        f"0 to {schedule.makespan_ps / PS_PER_MS:.4f} ms</text></svg>"
+        f"0 to {span / PS_PER_MS:.4f} ms</text></svg>"
     )
     return "".join(parts)

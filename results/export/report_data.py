@@ -279,6 +279,7 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         "idle_mw": list(figures.idle_mw),
         "base_mw": figures.base_mw,
         "free_run": _free_run(problem, member),
+        "period_end_ps": None if member.window_ps is None else member.window_ps[1],
     }
 
 

@@ -20,7 +20,6 @@ from paretosoc.results.plots.style import (
     ink_on,
     picture_settings,
 )
-from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.text.member_diff import conversion_count, is_conversion
 from paretosoc.results.text.rates import describe_shown_part
 
@@ -52,7 +51,8 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
 
     A bar is one execution of a group, with the group's number in its network (and the frame, if
     there are several). The solid part is its stand-alone time, the hatched rest is added by
-    contention. Inside an execution the two alternate, only their sum is drawn. Arrows are
+    contention. Inside an execution the two alternate, only their sum is drawn. Networks that
+    overlap on a unit have a part of its row each. Arrows are
     transitions, grey ones conversions between two number formats of a unit. A dotted line leads on
     to the target group if its unit is still busy. If networks run freely, the window that is
     counted is shaded.
@@ -68,7 +68,7 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
     )[:, 0]
     networks = {n.name: None for _, shown in schedules for n in shown.problem.networks}
     colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(networks)}
-    span = max(_end_ps(shown) for _, shown in schedules) / PS_PER_MS
+    span = max(shown.shown_ps for _, shown in schedules) / PS_PER_MS
     for axes, used, (title, shown) in zip(places, rows, schedules, strict=True):
         row_of, run = {unit: row for row, unit in enumerate(used)}, shown.member.free_run
         axes.grid(True, axis="x")
@@ -87,13 +87,6 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
     places[-1].set_xlabel("Time (ms)")
     _add_legend(figure, schedules, colours)
     return figure
-
-
-def _end_ps(shown: ScheduledMember) -> int:
-    """Return the end of the drawn time. A free run is drawn without the executions still running at
-    its end, since a slow network's group may be most of the picture beside fast networks."""
-    run = shown.member.free_run
-    return run.shown_ps if run else shown.schedule.makespan_ps
 
 
 def _draw_window(axes: Axes, run: FreeRun) -> None:
@@ -115,8 +108,7 @@ def _draw_bars(
     for n, network in enumerate(shown.problem.networks):
         executions = [entry for entry in groups if entry.network == n]
         colour = colours[network.name]
-        lane_on = {u: _lane(shown, u, n) for u in {entry.unit for entry in executions}}
-        lanes = [lane_on[entry.unit] for entry in executions]
+        lanes = [shown.schedule.lanes[entry.unit, n] for entry in executions]
         tall = np.array([_BAR / count for _, count in lanes])
         rows = np.array(
             [
@@ -160,20 +152,6 @@ def _draw_bars(
                 label += f"\n({executions[i].frame})"
             middle, ink = start[i] + alone[i] / 2, ink_on(colour)
             axes.text(middle, rows[i], label, ha="center", va="center", fontsize=6, color=ink)
-
-
-def _lane(shown: ScheduledMember, unit: int, network: int) -> tuple[int, int]:
-    """Return the part of a row that a network has, and of how many: networks that have groups on a
-    shared unit run at once, each in a part of its own."""
-    problem, units = shown.problem, shown.member.design.units
-    if problem.units[problem.unit_of[unit]].dispatch != SHARED:
-        return 0, 1
-    there = [
-        n
-        for n, other in enumerate(problem.networks)
-        if unit in units[other.groups.start : other.groups.stop]
-    ]
-    return there.index(network), len(there)
 
 
 def _draw_transitions(axes: Axes, shown: ScheduledMember, row_of: dict[int, int]) -> None:

@@ -5,7 +5,7 @@ function activityChart(page, index, { title, unit, base, value, together, factor
   if (zoom > 1) place.style.width = `${zoom * 100}%`;
   const limit = lastEnd(data, member);
   const all = activitySteps(data, executions, value, base(member), together), steps = all.filter(([at]) => at <= limit);
-  if (steps.length < all.length) steps.push([limit, steps.at(-1)[1]]);
+  if (steps.at(-1)[0] < limit) steps.push([limit, steps.at(-1)[1]]);
   const mostOf = (shown) => Math.max(...activitySteps(data, executionsOf(data, shown), value, base(shown), together).map(([, v]) => v));
 
   function paint(width) {

@@ -33,7 +33,9 @@ function executionsOf(data, member) {
 const scheduledSides = (page) => [page.state.a, page.state.b].filter((i) => i !== null).map((i) => pointsOf(page.data)[i]).filter((member) => member.schedule);
 
 // Of a free run without the tail of what still runs at its end: a slow group may be most of the picture.
-const lastEnd = (data, member) => member.free_run?.shown_ps ?? Math.max(...executionsOf(data, member).map((e) => e.end));
+// With rates, to the end of the period that recurs.
+const lastEnd = (data, member) => member.free_run?.shown_ps
+  ?? Math.max(member.period_end_ps ?? 0, ...executionsOf(data, member).map((e) => e.end));
 
 function executionTip(data, e) {
   const network = data.networks[e.network];
@@ -56,11 +58,11 @@ function executionTip(data, e) {
 
 // A bar for each execution. Of thousands, those of a network that follow each other on a unit share
 // one where each is narrow: a longer time axis takes it apart.
-function barsOf(data, executions, x) {
+function barsOf(executions, lanes, x) {
   const bars = [], latest = new Map();
   for (const e of [...executions].sort((a, b) => a.start - b.start)) {
     const narrow = executions.length > MOST_BARS && x(ms(e.end)) - x(ms(e.start)) < NARROW;
-    const lane = data.shared[e.unit] === null ? e.unit : `${e.unit} ${e.network}`, before = latest.get(lane);
+    const own = `${e.unit} ${e.network}`, lane = lanes.get(own)[1] > 1 ? own : e.unit, before = latest.get(lane);
     if (narrow && before?.narrow && before.network === e.network && x(ms(e.start)) - x(ms(before.end)) < 1) {
       Object.assign(before, { end: e.end, stretch: before.stretch + e.stretch, last: e, count: before.count + 1 });
     } else {
@@ -90,13 +92,18 @@ const unitMargin = (data, used) => 16 + 8.4 * Math.max(...used.map((u) => data.u
 // Dark ink on light fills: of the networks' colours only the blue and the vermillion are dark.
 const inkOn = (network) => ([0, 5].includes(network % 8) ? "on-dark" : "on-light");
 
-// On a shared unit networks run at once: each has a part of the row's height, [number, of how many].
-function lanesOf(data, executions) {
+// Networks whose executions overlap on a unit have a part of the row's height each, [number, of how many].
+function lanesOf(executions) {
   const lanes = new Map();
   for (const unit of new Set(executions.map((e) => e.unit))) {
-    if (data.shared[unit] === null) continue;
-    const networks = [...new Set(executions.filter((e) => e.unit === unit).map((e) => e.network))].sort((a, b) => a - b);
-    networks.forEach((network, k) => lanes.set(`${unit} ${network}`, [k, networks.length]));
+    const here = executions.filter((e) => e.unit === unit).sort((a, b) => a.start - b.start), latest = new Map();
+    const overlaps = here.some((e) => {
+      const found = [...latest].some(([network, end]) => network !== e.network && end > e.start);
+      latest.set(e.network, Math.max(e.end, latest.get(e.network) ?? 0));
+      return found;
+    });
+    const networks = [...new Set(here.map((e) => e.network))].sort((a, b) => a - b);
+    networks.forEach((network, k) => lanes.set(`${unit} ${network}`, overlaps ? [k, networks.length] : [0, 1]));
   }
   return lanes;
 }
@@ -104,7 +111,7 @@ function lanesOf(data, executions) {
 function scheduleChart(page, side, index, zoom) {
   const { data } = page, member = pointsOf(data)[index], executions = executionsOf(data, member);
   const used = [...new Set(executions.map((e) => e.unit))].sort((a, b) => a - b);
-  const row = new Map(used.map((unit, k) => [unit, k])), lanes = lanesOf(data, executions);
+  const row = new Map(used.map((unit, k) => [unit, k])), lanes = lanesOf(executions);
   const place = el("div", { class: "chart", role: "group",
     "aria-label": `Schedule of member ${index}: arrow keys go from group to group.` });
   const outer = el("div", { class: "scroll" }, place);
@@ -134,7 +141,7 @@ function scheduleChart(page, side, index, zoom) {
     if (run && from < run.shown_ps)
       svg.append(withTip(draw("rect", { class: "window", x: x(ms(from)), width: x(ms(run.shown_ps)) - x(ms(from)), y: 4, height: bottom - 4 }),
         () => ["Throughput and power are counted here", `${number(ms(from))} to ${number(ms(run.window_ps[1]))} ms`]));
-    state.bars = barsOf(data, executions, x);
+    state.bars = barsOf(executions, lanes, x);
     state.nodes = state.bars.map((e) => bar(e, x, pattern));
     svg.append(...state.nodes, transitions(x));
     return svg;
@@ -142,7 +149,7 @@ function scheduleChart(page, side, index, zoom) {
 
   function bar(e, x, pattern) {
     const limit = lastEnd(data, member), cut = (ps) => x(ms(Math.min(ps, limit)));
-    const [lane, count] = lanes.get(`${e.unit} ${e.network}`) ?? [0, 1], tall = BAR / count;
+    const [lane, count] = lanes.get(`${e.unit} ${e.network}`), tall = BAR / count;
     const top = 8 + row.get(e.unit) * ROW + 4 + lane * tall, from = cut(e.start), middle = e.narrow ? cut(e.end) : cut(e.start + e.alone), to = cut(e.end);
     const colour = `n${e.network % 8}`, wide = Math.max(to - from, 0.6);
     const g = draw("g", { class: "bar", "data-group": e.group, "data-start": e.start },
