@@ -105,9 +105,12 @@ class _Table:
     layout: _Layout
 
     def __post_init__(self) -> None:
-        self.compute = np.concatenate([s.compute for s in self.samples])
         self.memory = np.concatenate([s.memory for s in self.samples])
         counts = [len(s.memory) for s in self.samples]
+        # A launch computes in one class or two, so most of [launches, KEYS] is zeros.
+        compute = np.concatenate([s.compute for s in self.samples])
+        self.launch, self.key = np.nonzero(compute)
+        self.compute = compute[self.launch, self.key]
         self.of = np.repeat(np.arange(len(counts)), counts)
         self.first = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(int)
         self.overlap = np.array([s.overlap for s in self.samples])[self.of]
@@ -123,10 +126,9 @@ class _Table:
         at, keys = self.layout.places, len(KEYS)
         logs = vector[at["entry"]][:, None] + vector[at["class"]]
         logs = logs + vector[at["both"]].reshape(-1, keys)
-        bounded = logs < 0
-        used = self.entry[self.of]
+        used = self.entry[self.of[self.launch]], self.key
         parts = self.compute / np.exp(np.minimum(logs, 0))[used]
-        compute = parts.sum(axis=1)
+        compute = np.bincount(self.launch, parts, len(self.memory))
         share = np.minimum(vector[at["share"]], np.log(MOST_SHARE))
         memory = self.memory / np.exp(share)[self.unit][self.of]
         largest = np.maximum(np.maximum(compute, memory), 1e-30)
@@ -137,7 +139,10 @@ class _Table:
         slopes = np.zeros((len(total), len(vector)))
         rows = np.arange(len(total))
         by_class = (compute / time) ** (p - 1)
-        falls = -np.add.reduceat(by_class[:, None] * parts * bounded[used], self.first)
+        part_falls = by_class[self.launch] * parts * (logs < 0)[used]
+        places = self.of[self.launch] * keys + self.key
+        falls = -np.bincount(places, part_falls, len(total) * keys)
+        falls = falls.reshape(-1, keys)
         slopes[:, at["class"]] = falls
         slopes[rows, at["entry"].start + self.entry] = falls.sum(axis=1)
         for key in range(keys):

@@ -22,6 +22,8 @@ MIN_SINGULAR = 1e-3
 """Below this share of the largest, a direction of the parameters changes no prediction."""
 AT_BOUND = 1e-6
 """A parameter that is below this share of its usual size is at its lower bound."""
+STEP = float(np.sqrt(np.finfo(np.float64).eps))
+"""Relative step of a derivative, of parameters below 1 the step itself."""
 LARGE_IN_DIRECTION = 0.05
 """A parameter with more than this of such a direction is named as undetermined."""
 
@@ -30,8 +32,9 @@ LARGE_IN_DIRECTION = 0.05
 class Task:
     """Measurements [n] > 0 and the form that is fitted to them. All parameters are >= 0.
 
-    ``names``: the free parameters. ``predict``: values of all parameters -> [n]. ``label`` starts
-    messages. ``held``: values of parameters that are not free.
+    ``names``: the free parameters. ``predict``: values of all parameters -> [n], or [k, n] if the
+    free ones are [k, 1]. ``label`` starts messages. ``held``: values of parameters that are not
+    free.
     """
 
     names: Sequence[str]
@@ -105,7 +108,7 @@ def leave_one_out(count: int, without: Callable[[int], Task]) -> FloatArray:
         def of_kept(
             values: dict[str, float], task: Task = task, kept: np.ndarray = kept
         ) -> FloatArray:
-            part: FloatArray = task.predict(values)[kept]
+            part: FloatArray = task.predict(values)[..., kept]
             return part
 
         others = replace(task, predict=of_kept, measured=task.measured[kept])
@@ -171,13 +174,26 @@ def _least_squares(task: Task, starts: Sequence[FloatArray], usual: FloatArray) 
     high = np.array([MAX_OVERLAP if name == "overlap" else np.inf for name in task.names])
 
     def residuals(point: FloatArray) -> FloatArray:
-        values = task.held | dict(zip(task.names, point.tolist(), strict=True))
+        free = point.tolist() if point.ndim == 1 else point.T[:, :, None]
+        values = task.held | dict(zip(task.names, free, strict=True))
         result: FloatArray = np.log(np.maximum(task.predict(values), 1e-300) / task.measured)
+        return result
+
+    def slopes(point: FloatArray) -> FloatArray:
+        # All steps in one prediction, where least_squares would ask for one after the other.
+        steps = STEP * np.maximum(1.0, np.abs(point))
+        steps = np.where(point + steps > high, -steps, steps)
+        at = residuals(np.vstack([point, point + np.diag(steps)]))
+        result: FloatArray = ((at[1:] - at[0]) / steps[:, None]).T
         return result
 
     found = [
         least_squares(
-            residuals, np.clip(start, low + 1e-9, high), bounds=(low, high), x_scale=usual
+            residuals,
+            np.clip(start, low + 1e-9, high),
+            jac=slopes,
+            bounds=(low, high),
+            x_scale=usual,
         )
         for start in starts
     ]

@@ -125,19 +125,20 @@ def padded_macs(layer: Layer, tile: Tile) -> Fraction:
     tiled = layer.kind in (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
     if tile == Tile() or not tiled or not layer.macs or class_of(layer) == DEPTHWISE:
         return Fraction(layer.macs)
-    shape, window = layer.output_shapes[0], layer.window
+    shape, window, elements = layer.output_shapes[0], layer.window, layer.output_elements
     groups = 1 if window is None else window.groups
     channels = shape[-1] if window is None else max(1, shape[1] // groups)
-    padding = _padding(channels, tile.channels)
-    if window is not None:
-        padding *= _padding(max(1, layer.output_elements // (channels * groups)), tile.rows)
-    packed = layer.macs * (1 + Fraction(tile.packing, channels * groups))
-    return (packed + tile.start_macs * layer.output_elements) * padding
+    outputs = channels * groups
+    rows = max(1, elements // outputs)
+    padded = _padded(channels, tile.channels) * _padded(rows, 1 if window is None else tile.rows)
+    # Of integers up to the end: fractions take most of the time of an estimate.
+    packed = layer.macs * (outputs + tile.packing) + tile.start_macs * elements * outputs
+    return Fraction(packed * padded, outputs * channels * rows)
 
 
-def _padding(size: int, multiple: int) -> Fraction:
-    """Return the factor by which padding to a multiple makes ``size`` larger."""
-    return Fraction(-(-size // multiple) * multiple, size)
+def _padded(size: int, multiple: int) -> int:
+    """Return ``size`` with the padding to a multiple."""
+    return -(-size // multiple) * multiple
 
 
 def group_parts(

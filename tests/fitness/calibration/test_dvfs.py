@@ -57,6 +57,12 @@ def rows_at(points, *, network="vgg19", layer="", power=True, times=TRUE):
 NINE = [(g, c, EMC) for g in (0, 6, 12) for c in (0, 6, 11)]
 
 
+@pytest.fixture(scope="module")
+def nine():
+    """The fit to nine points, whose forms are chosen."""
+    return calibrate_rows(rows_at(NINE), TX2, resamples=0)
+
+
 def test_the_norm_adds_or_takes_the_largest():
     parts = [np.array([value]) for value in (3.0, 4.0, 1.0)]
     assert parts_norm(parts, 1.0)[0] == pytest.approx(8.0)
@@ -77,18 +83,17 @@ def test_time_and_power_by_hand():
     assert share == pytest.approx(120.0 + 10.0 * 6 / 21)
 
 
-def test_what_was_put_in_comes_out():
-    result = calibrate_rows(rows_at(NINE), TX2, resamples=0)
+def test_what_was_put_in_comes_out(nine):
     for name, value in TRUE.items():
-        assert result.time.values[name] == pytest.approx(value, rel=1e-3)
+        assert nine.time.values[name] == pytest.approx(value, rel=1e-3)
     for name, value in TRUE_POWER.items():
-        assert result.power.values[name] == pytest.approx(value, rel=1e-3)
-    assert result.time.residual < 1e-6
+        assert nine.power.values[name] == pytest.approx(value, rel=1e-3)
+    assert nine.time.residual < 1e-6
 
 
-def test_energy_stands_for_power():
+def test_energy_stands_for_power(nine):
     rows = [replace(row, mw=None, mj=row.mw * row.ms / 1000) for row in rows_at(NINE)]
-    result = calibrate_rows(rows, TX2, resamples=0)
+    result = calibrate_rows(rows, TX2, time_form=nine.time_form, resamples=0)
     assert result.power.values["own_mw"] == pytest.approx(TRUE_POWER["own_mw"], rel=1e-3)
 
 
@@ -262,20 +267,19 @@ def vgg19():
     return group_network(graph, units)
 
 
-def test_groups_add_up_to_the_fit_at_every_clock(vgg19):
-    result = calibrate_rows(rows_at(NINE), TX2, resamples=0)
-    _, profile = profile_of([result])
+def test_groups_add_up_to_the_fit_at_every_clock(vgg19, nine):
+    _, profile = profile_of([nine])
     costs = network_costs(vgg19, TX2, profile=profile)
     gpu = costs.units[-1]
     assert set(gpu.origin) == {CostOrigin.CALIBRATED}
     assert all(note == "overlap-stall over clocks: a test" for note in gpu.note)
     shape = gpu.time_ps.shape[1:]
     points = np.indices(shape).reshape(3, -1).T
-    expected = time_ms(result.time.values, clocks_of(TX2, GPU, points)).reshape(shape)
+    expected = time_ms(nine.time.values, clocks_of(TX2, GPU, points)).reshape(shape)
     assert np.abs(gpu.time_ps.sum(axis=0) / 1e9 / expected - 1).max() < 1e-6
     # What is drawn in all is the fitted power, wherever that is above what idles.
     power = power_mw(
-        result.power.values, clocks_of(TX2, GPU, points), PowerForm.VOLTAGE_CLOCK, {}
+        nine.power.values, clocks_of(TX2, GPU, points), PowerForm.VOLTAGE_CLOCK, {}
     ).reshape(shape)
     idle = alone_idle_mw(TX2, GPU, profile.board_mw)
     whole = gpu.dynamic_mw[0] + idle
@@ -285,11 +289,12 @@ def test_groups_add_up_to_the_fit_at_every_clock(vgg19):
     assert set(costs.units[0].origin) == {CostOrigin.ESTIMATED}
 
 
-def test_layers_that_were_fitted_add_up(vgg19):
+def test_layers_that_were_fitted_add_up(vgg19, nine):
     """A group whose only launch was fitted, under the name of the layer that leads it."""
     group = next(g for g, entry in enumerate(vgg19.groups) if len(entry.layers) == 2)
     name = vgg19.groups[group].layers[0].name
-    result = calibrate_rows(rows_at(NINE, layer=name), TX2, resamples=0)
+    rows = rows_at(NINE, layer=name)
+    result = calibrate_rows(rows, TX2, time_form=nine.time_form, resamples=0)
     _, profile = profile_of([result])
     gpu = network_costs(vgg19, TX2, profile=profile).units[-1]
     fitted = [g for g, origin in enumerate(gpu.origin) if origin is CostOrigin.CALIBRATED]
@@ -298,8 +303,8 @@ def test_layers_that_were_fitted_add_up(vgg19):
     assert gpu.time_ps[group, 12, 11, EMC] / 1e9 == pytest.approx(expected, rel=1e-3)
 
 
-def test_a_measured_group_wins(vgg19):
-    document, _ = profile_of([calibrate_rows(rows_at(NINE), TX2, resamples=0)])
+def test_a_measured_group_wins(vgg19, nine):
+    document, _ = profile_of([nine])
     name = vgg19.groups[0].name
     measured = {
         "platform": TX2.name,
@@ -323,9 +328,8 @@ def test_a_measured_group_wins(vgg19):
     assert gpu.origin[1] is CostOrigin.CALIBRATED
 
 
-def test_another_network_or_precision_is_left_alone(vgg19):
-    result = calibrate_rows(rows_at(NINE), TX2, resamples=0)
-    _, profile = profile_of([result], macs=10**9)
+def test_another_network_or_precision_is_left_alone(vgg19, nine):
+    _, profile = profile_of([nine], macs=10**9)
     gpu = network_costs(vgg19, TX2, profile=profile).units[-1]
     assert set(gpu.origin) == {CostOrigin.ESTIMATED}
 
@@ -338,8 +342,8 @@ def test_another_network_or_precision_is_left_alone(vgg19):
         ({"power": {"form": "none", "parameters": {}}}, r"models\[0\]\.power"),
     ],
 )
-def test_models_that_make_no_sense_are_refused(change, message):
-    document, _ = profile_of([calibrate_rows(rows_at(NINE), TX2, resamples=0)])
+def test_models_that_make_no_sense_are_refused(nine, change, message):
+    document, _ = profile_of([nine])
     document["models"][0] |= change
     with pytest.raises(PlatformError, match=message):
         read_profile(canonical_bytes(document), TX2, "profile.json")
