@@ -8,9 +8,9 @@ frame k begins with the end of the one before, and is due at k P.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -63,6 +63,13 @@ class PlainTimeline:
 @lru_cache(maxsize=4)
 def _facts_of(problem: Problem, frames: Frames, compiled: bool) -> Facts:
     return make_facts(problem, LemmaTarget((), ()), exact=not compiled, frames=frames)
+
+
+@lru_cache(maxsize=4)
+def _instances_of(facts: Facts) -> list[tuple[int, int, int]]:
+    """Return the (network, repeat, group) of each instance, repeats counted from 1."""
+    rows = (facts.network_of, facts.repeat_of + 1, facts.group_of)
+    return list(zip(*(row.tolist() for row in rows), strict=True))
 
 
 def figure_of_choices(problem: Problem, design: DesignPoint, kernel: Any, index: int) -> int:
@@ -122,18 +129,24 @@ class Simulation:
             self.powers.append(int(unit.dynamic_mw[at]))
         self._facts = facts = _facts_of(problem, frames, compiled)
         self._work = make_work(facts)
-        self._next, begin, leaves, moving = (
+        begin, self._leaves, moving = (
             kernel if compiled else interpreted(kernel)
-            for kernel in (next_instant, begin_frames, leaves_with, moving_ps)
+            for kernel in (begin_frames, leaves_with, moving_ps)
         )
+        self._next: Callable[[], Any]
+        if compiled:
+            self._next = next_instant.bound(facts, self._work)
+        else:
+            self._next = partial(interpreted(next_instant), facts, self._work)
         points = [1 << int(point) for point in design.operating_points]
         masks = np.array(points, dtype=np.int64 if compiled else object)
         priorities = np.array(problem.priorities(design), dtype=np.int64)
         begin(facts, self._work, design.units, masks, priorities)
-        self._moving = [int(moving(facts, self._work, g)) for g in range(problem.group_count)]
-        rows = (facts.network_of, facts.repeat_of + 1, facts.group_of)
-        self._instances = list(zip(*(row.tolist() for row in rows), strict=True))
-        self._leaves_with = [int(leaves(facts, self._work, i)) for i in range(facts.instances)]
+        self._costs = [
+            (time + int(moving(facts, self._work, g)), step)
+            for g, (time, step) in enumerate(self._costs)
+        ]
+        self._instances = _instances_of(facts)
         everything = tuple(range(len(problem.networks)))
         self.streams = (everything,) if facts.streams == 1 else tuple((n,) for n in everything)
         self.now = self.rounds = self.executions = 0
@@ -142,7 +155,18 @@ class Simulation:
         self._executed = {
             (s, u): 0 for s in range(len(self.streams)) for u in range(len(problem.units))
         }
+        places = [self._place(group) for group in range(problem.group_count)]
+        streams = map(self._stream, problem.network_of)
+        self._at = list(zip(streams, places, strict=True))
+        self._own_mw = [
+            0 if self.is_shared(u) else mw for u, mw in zip(places, self.powers, strict=True)
+        ]
         self._drawn = [0 for _ in problem.units]
+
+    @cached_property
+    def _leaves_with(self) -> list[int]:
+        facts = self._facts
+        return [int(self._leaves(facts, self._work, i)) for i in range(facts.instances)]
 
     def advance(self) -> bool:
         """Start all that can start, then simulate past all ends and releases of the next instant.
@@ -150,19 +174,18 @@ class Simulation:
         Returns False if there is no such instant.
         """
         work = self._work
-        if not self._next(self._facts, work):
+        if not self._next():
             return False
-        self.now = int(work.now[0])
-        count = work.executions[0]
+        self.now = now = int(work.now[0])
+        count = int(work.executions[0])
         for frame, i, ready, start in work.executed[:count].tolist() if count else ():
             n, repeat, group = self._instances[i]
             if self.shown_ps is None or start < self.shown_ps:
-                self.runs[frame, n, repeat, group] = ready, start, self.now
-            unit = self._place(group)
-            self._executed[self._stream(n), unit] += self.alone_ps(group, repeat)
-            if not self.is_shared(unit):
-                self._drawn[unit] += self.powers[group] * (self.now - start)
-            self.executions += 1
+                self.runs[frame, n, repeat, group] = ready, start, now
+            at, (time, step) = self._at[group], self._costs[group]
+            self._executed[at] += time + (repeat - 1) * step
+            self._drawn[at[1]] += self._own_mw[group] * (now - start)
+        self.executions += count
         if count:
             self.rounds = min(work.ended_frames.tolist())
         if self.shown_ps is None and self.most is not None and self.executions >= self.most:
@@ -279,7 +302,7 @@ class Simulation:
     def alone_ps(self, group: int, repeat: int) -> int:
         """Return the stand-alone time of a repeat, counted from 1."""
         time, step = self._costs[group]
-        return time + (repeat - 1) * step + self._moving[group]
+        return time + (repeat - 1) * step
 
     def _stream(self, n: int) -> int:
         return n if len(self.streams) > 1 else 0
