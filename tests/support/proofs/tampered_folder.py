@@ -3,9 +3,10 @@ with the compiled timeline, of which verify uses nothing."""
 
 from __future__ import annotations
 
-import copy
 import json
+import pickle
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -66,7 +67,8 @@ class Files:
 
     def copy(self) -> Files:
         contents = [getattr(self, name) for name in (*NAMES, "tree")]
-        return Files(self.folder, *copy.deepcopy(contents))
+        # A quarter of the time of copy.deepcopy.
+        return Files(self.folder, *pickle.loads(pickle.dumps(contents)))
 
     def checks(self) -> list[Check]:
         """What verify says of these contents. Hashes and formula are made anew, as somebody would
@@ -135,12 +137,11 @@ class Files:
         outcomes = make_outcomes(problem)(np.stack([m.design.row for m in front.members]))
         if not outcomes.feasible.all():
             return "a member is not feasible"
-        for member in (*front.members, *(point.member for point in front.baselines)):
-            if not is_as_simulated(problem, member):
-                return "a figure of a member or baseline is another one"
-        for point in front.baselines:
-            if list(point.breaks) != broken_limits(problem, point.member):
-                return "a baseline breaks other limits"
+        points = [point.member for point in front.baselines]
+        if not are_as_simulated(problem, [*front.members, *points]):
+            return "a figure of a member or baseline is another one"
+        if [list(point.breaks) for point in front.baselines] != broken_limits(problem, points):
+            return "a baseline breaks other limits"
         names = list(problem.objective_names)
         if not set(self.certificate["objectives"]) <= set(names):
             return "no such objective"
@@ -161,19 +162,29 @@ class Files:
         return false_lemma(space, lemmas, better) or left_over(space, lemmas)
 
 
-def is_as_simulated(problem: Problem, member: Member) -> bool:
-    """Whether all that is said of a design point is what the compiled timeline gives."""
-    row = member.design.row[None]
-    (played,) = make_members(problem, row, make_outcomes(problem)(row).objectives)
-    return member_to_document(problem, member) == member_to_document(problem, played)
+def are_as_simulated(problem: Problem, members: Sequence[Member]) -> bool:
+    """Whether all that is said of design points is what the compiled timeline gives."""
+    rows = np.stack([member.design.row for member in members])
+    objectives = make_outcomes(problem)(rows).objectives
+    # In the order in which make_members returns them.
+    said = [members[k] for k in np.lexsort(objectives.T[::-1])]
+    return all(
+        member_to_document(problem, member) == member_to_document(problem, played)
+        for member, played in zip(said, make_members(problem, rows, objectives), strict=True)
+    )
 
 
-def broken_limits(problem: Problem, member: Member) -> list[str]:
-    """Names of the limits that a design point breaks, by the compiled timeline."""
-    outcomes = make_outcomes(problem)(member.design.row[None])
+def broken_limits(problem: Problem, members: Sequence[Member]) -> list[list[str]]:
+    """Names of the limits that each design point breaks, by the compiled timeline."""
+    if not members:
+        return []
+    outcomes = make_outcomes(problem)(np.stack([member.design.row for member in members]))
     assert outcomes.possible.all()
-    pairs = zip(constraints_of(problem), outcomes.constraint_values[0].tolist(), strict=True)
-    return [constraint.name for constraint, figure in pairs if figure > constraint.limit]
+    limits = constraints_of(problem)
+    return [
+        [limit.name for limit, figure in zip(limits, figures, strict=True) if figure > limit.limit]
+        for figures in outcomes.constraint_values.tolist()
+    ]
 
 
 def better_cells(space: Space, columns: list[int], members: IntArray) -> np.ndarray:
