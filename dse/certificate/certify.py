@@ -65,6 +65,8 @@ class Limits:
     nodes: int | None = None
     until: Deadline = NEVER
     """Also of the check and the second opinion that follow."""
+    planned: Deadline = NEVER
+    """An earlier end, but for the check of a search that is complete by then, which may go on."""
 
     @property
     def most_nodes(self) -> int | None:
@@ -72,6 +74,11 @@ class Limits:
         if self.nodes is not None or self.until.is_limited:
             return self.nodes
         return DEFAULT_NODES
+
+    @property
+    def search_until(self) -> Deadline:
+        """Return the earlier one of the two deadlines."""
+        return min(self.planned, self.until, key=lambda deadline: deadline.at)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +187,7 @@ def prove(
         on_progress=on_progress,
         interrupted=interrupted,
     )
-    until = chosen.until
+    until = chosen.search_until
     result = search(
         known=_known(front, columns),
         until=until.share(SEARCH_SHARE),
@@ -199,7 +206,7 @@ def prove(
     draft = _with_gap(front, columns, result)
     if not result.complete:
         return draft
-    checked = _checked(problem, draft.files, columns, jobs, until)
+    checked = _checked(problem, draft.files, columns, jobs, chosen.until)
     if checked is None:
         return draft
     files = _covered(problem, checked, columns, until)

@@ -33,6 +33,9 @@ SMALL_NODES = 250_000
 TAME_GROWTH, TAME_NODES = 10.0, 10_000
 """If the tree, of so many nodes or more, grows by no larger factor from one tolerance to the next,
 the exact search follows at once. With larger factors its tree is hundreds of times as large."""
+EXACT_TIMES = 3.5
+"""An exact search, with its check, takes two to four times as long as the last one within a
+tolerance. With less time left the next tolerance follows."""
 SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75
 """Shares of the time to a deadline: for each of the first searches, then of the remaining time for
 the fastest member, an exact search, and bounds over boxes."""
@@ -236,7 +239,7 @@ class _Work:
         nodes: int | None = None,
         earlier: ProofArtifacts | None = None,
     ) -> CertifiedFront:
-        limits = replace(self._limits, until=until)
+        limits = replace(self._limits, planned=until)
         resumable = tolerance_ppm == 0 and self._on_checkpoint is not None
         proved = self._search(
             self.front,
@@ -309,11 +312,13 @@ class _Work:
             nodes = left
             if known is None:
                 nodes, until = _fewer(nodes), until.share(SMALL_SHARE)
+            began = until.clock()
             proved = self.prove(columns, until=until, tolerance_ppm=tolerance, nodes=nodes)
             if not self.keep(proved):
                 return
-            grown = proved.claim.nodes
-            if tolerance > 0 and last >= TAME_NODES and grown <= TAME_GROWTH * last:
+            grown, until = proved.claim.nodes, self._limits.until
+            is_tame = last >= TAME_NODES and grown <= TAME_GROWTH * last
+            if tolerance > 0 and is_tame and EXACT_TIMES * (until.clock() - began) <= until.left:
                 self.keep(self.prove(columns, until=until.share(EXACT_SHARE)))
             last = grown
             left = None if left is None else max(0, left - grown)

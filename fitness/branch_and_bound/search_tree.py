@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 
 PROGRESS = record(
     *("depth", "nodes", "logged", "parts", "backtracking", "ending"),
-    *("members", "members_found", "last_member"),
+    *("members", "members_found", "last_member", "last_step"),
 )
 """Levels; nodes so far; nodes in the log; choices in the buffer of parts; 1 if the present
 choice is closed; 1 if all that is still open is handed over; members; how often one was
-inserted; the member that fathomed last."""
+inserted; the member that fathomed last; the place, in the order of makespans,
+of the member before which the trade-off was tried last."""
 # Why a slice of the search ended.
 DONE, NODE_LIMIT, LOG_FULL, MEMBERS_FULL = range(4)
 # Choice of a level: a unit, or operating points with the faster or the slower half first.

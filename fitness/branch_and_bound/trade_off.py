@@ -155,38 +155,28 @@ def _min_energy_at(plan, rules, tree, energy, power, time):
 
 
 @jit
-def _reaches(plan, rules, tree, energy, power, shortest, longest, wanted):
-    """Return whether the least energy is at least ``wanted`` for every makespan from ``shortest``
-    to ``longest``.
+def _reaches(plan, rules, tree, energy, power, low_time, low, fall, high_time, high, rise, wanted):
+    """Return whether the least energy is at least ``wanted`` between two makespans, at which it is
+    ``low`` and ``high``, and falls and rises.
 
     Works with cutting planes from both sides.
     """
-    low, low_growth = _min_energy_at(plan, rules, tree, energy, power, shortest)
-    if low < wanted:
-        return False
-    if low_growth >= 0:
-        return True
-    high, high_growth = _min_energy_at(plan, rules, tree, energy, power, longest)
-    if high < wanted:
-        return False
-    if high_growth <= 0:
-        return True
     for _ in range(MAX_CUTS):
         # The two tangents meet here. Left of it and at it the one holds, right of it the other.
-        span = longest - shortest
-        at = (high - low - high_growth * span) // (low_growth - high_growth)
+        span = high_time - low_time
+        at = (high - low - rise * span) // (fall - rise)
         at = min(max(at, np.int64(0)), span)
-        left = low + low_growth * at
-        right = high + high_growth * (min(at + 1, span) - span)
+        left = low + fall * at
+        right = high + rise * (min(at + 1, span) - span)
         if left >= wanted and right >= wanted:
             return True
-        least, growth = _min_energy_at(plan, rules, tree, energy, power, shortest + at)
+        least, growth = _min_energy_at(plan, rules, tree, energy, power, low_time + at)
         if least < wanted:
             return False
         if growth < 0:
-            shortest, low, low_growth = shortest + at, least, growth
+            low_time, low, fall = low_time + at, least, growth
         else:
-            longest, high, high_growth = shortest + at, least, growth
+            high_time, high, rise = low_time + at, least, growth
     return False
 
 
@@ -224,33 +214,75 @@ def is_fathomed_by_trade_off(plan, rules, chosen, tree, idle, energy):
 
 
 @jit
+def _member(place, time, count):
+    """Return the row of a member from its place in the order of makespans."""
+    return place if time == 0 else count - 1 - place
+
+
+@jit
+def _first_slower(tree, time, count):
+    """Return the place of the first member whose makespan is above the bound, or their number."""
+    low, high = np.int64(0), np.int64(count)
+    while low < high:
+        middle = (low + high) // 2
+        if tree.closing[_member(middle, time, count), time] <= tree.vector[time]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@jit
 def _leaves_no_room(plan, rules, tree, power, fixed):
-    """Return the same for one set, with its idle power and ``tree.left_gain``."""
+    """Return the same for one set, with its idle power and ``tree.left_gain``.
+
+    The least energy is convex in the makespan, so its tangent at one makespan also holds at later
+    ones. It is computed again where the tangent is too low.
+    """
     time, count = rules.trade_time, tree.progress.members
     if rules.period_ps >= 0:
         power, fixed = np.int64(0), fixed + power * rules.period_ps
-    # Members are in the order of the first objective, whichever that is.
-    for step in range(count + 1):
-        fast, slow = (step, step - 1) if time == 0 else (step - 1, step)
-        if not 0 <= slow < count:
-            if tree.vector[time] < tree.closing[fast, time]:
-                # Faster than all members: no energy fathoms that.
+    at, known = tree.vector[time], _first_slower(tree, time, count)
+    if known == 0:
+        # Faster than all members: no energy fathoms that.
+        return False
+    # Siblings are often left the same room. The loop would find it, too.
+    step = tree.progress.last_step
+    if known <= step < count:
+        longest = tree.closing[_member(step, time, count), time]
+        wanted = tree.closing[_member(step - 1, time, count), 1 - time]
+        if longest <= rules.trade_longest:
+            least, growth = _min_energy_at(plan, rules, tree, fixed, power, longest)
+            if least < wanted:
                 return False
-            continue
-        most = tree.closing[slow, 1 - time]
-        if 0 <= fast < count:
-            longest = tree.closing[fast, time]
+    least, growth = _min_energy_at(plan, rules, tree, fixed, power, at)
+    for step in range(known, count + 1):
+        wanted = tree.closing[_member(step - 1, time, count), 1 - time]
+        if wanted <= tree.vector[1 - time]:
+            # Energies fall from member to member.
+            return True
+        tree.progress.last_step = step
+        if least < wanted:
+            return False
+        if step < count:
+            longest = tree.closing[_member(step, time, count), time]
         elif rules.period_ps >= 0:
             longest = rules.period_ps + 1
         elif power > 0:
             # Idle power alone makes the energy too large from there on.
-            longest = most // power + 1
+            longest = wanted // power + 1
         else:
             return False
-        if longest <= tree.vector[time] or most <= tree.vector[1 - time]:
-            continue
         if longest > rules.trade_longest:
             return False
-        if not _reaches(plan, rules, tree, fixed, power, tree.vector[time], longest, most):
+        if longest <= at or least + growth * (longest - at) >= wanted:
+            continue
+        high, rise = _min_energy_at(plan, rules, tree, fixed, power, longest)
+        if high < wanted:
             return False
+        if rise > 0 and not _reaches(
+            plan, rules, tree, fixed, power, at, least, growth, longest, high, rise, wanted
+        ):
+            return False
+        at, least, growth = longest, high, rise
     return True

@@ -87,6 +87,8 @@ def _closed_with(
     if facts.period_ps >= 0:
         power, fixed = np.int64(0), dynamic + idle * facts.period_ps
         least = fixed
+    at = makespan
+    energy, growth = _energy_at(facts, work, fixed, power, at)
     for s in range(first, steps):
         wanted = facts.steps[s, 1]
         if wanted <= least:
@@ -104,8 +106,14 @@ def _closed_with(
             continue
         if longest > facts.longest_ps or wanted > facts.most_fj:
             return False
-        if not _is_reached(facts, work, fixed, power, wanted, makespan, longest):
+        if min(energy, energy + growth * (longest - at)) >= wanted:
+            # F is above its tangent at an earlier makespan.
+            continue
+        # Up to there F is at least the energy of an earlier step, which is larger.
+        if not _is_reached(facts, work, fixed, power, wanted, at, longest):
             return False
+        at = longest
+        energy, growth = _energy_at(facts, work, fixed, power, at)
     return True
 
 

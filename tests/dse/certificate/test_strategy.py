@@ -1,15 +1,16 @@
 """The proof that goes with a front: what is claimed within which limits."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.common.deadline import Deadline
-from paretosoc.dse.certificate import strategy
+from paretosoc.dse.certificate import certify, strategy
 from paretosoc.dse.certificate.boxes.search import BoxSearch
-from paretosoc.dse.certificate.certify import Limits
+from paretosoc.dse.certificate.certify import Limits, prove
 from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.certificate.strategy import prove_front
@@ -128,3 +129,31 @@ def test_searches_bounds_and_checks_keep_one_deadline(front, monkeypatch, limit)
     proof = prove_front(front, limits=Limits(until=Deadline.after(limit, clock)), jobs=1)
     assert 0.5 * limit < clock.now < limit + 2.0
     assert not proof.front.is_complete
+
+
+def test_the_check_of_a_complete_search_may_use_the_time_of_later_proofs(front, monkeypatch):
+    clock = Clock()
+    clock.counts(monkeypatch, certify, "find_front", 20.0)
+    until, planned = (Deadline.after(seconds, clock) for seconds in (100.0, 10.0))
+    proved = prove(front, (0, 1), limits=Limits(until=until, planned=planned), jobs=1)
+    assert proved.status is CertificateStatus.CERTIFIED
+    clock.now = 0.0
+    ended = prove(front, (0, 1), limits=Limits(until=planned), jobs=1)
+    assert ended.status is CertificateStatus.GAP
+
+
+@pytest.mark.parametrize(("seconds", "second"), [(100.0, 0), (40.0, 20_000)])
+def test_an_exact_search_follows_a_tolerance_only_with_time_for_it(front, seconds, second):
+    clock, tried = Clock(), []
+
+    def search(front, columns, *, tolerance_ppm, **_):
+        clock.now += 10.0
+        tried.append(tolerance_ppm)
+        claim = SimpleNamespace(epsilon_ppm=tolerance_ppm, nodes=20_000)
+        is_kept = tolerance_ppm > 20_000
+        status = CertificateStatus.CERTIFIED if is_kept else CertificateStatus.GAP
+        return SimpleNamespace(front=front, claim=claim, status=status, is_exact=False)
+
+    limits = Limits(until=Deadline.after(seconds, clock))
+    strategy._Work(front, limits, search, None, lambda: False).narrow((0, 1))
+    assert tried[:3] == [100_000, 50_000, second]
