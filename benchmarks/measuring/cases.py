@@ -147,7 +147,7 @@ def _on_clocks(
         ratio = 1e9 * known[tuple(fastest)][0] / unit.time_ps[0].reshape(-1)[-1]
         unit = replace(unit, time_ps=np.rint(unit.time_ps * ratio).astype(np.int64))
         problem = replace(problem, units=(unit,))
-        errors = same_errors(problem, calibrated(1), idle=IDLE_POWER / 1000)
+        errors = same_errors(problem, calibrated(1, ()), idle=IDLE_POWER / 1000)
     times, powers = unit.time_ps.copy(), unit.dynamic_mw.copy()
     for place, (ms, watts) in known.items():
         at = tuple(place[d] for d in unit.clocks)

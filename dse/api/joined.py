@@ -91,6 +91,7 @@ def explore_combinations(
                 explored = explore(label_of(each.choices), problem, folder, left)
             except InfeasibleError as error:
                 failed, reason = failed or error, str(error).partition("\n")[0]
+                closed = closed or error.closed
                 if prove and closed is None:
                     closed = proof(points[:0], limits=Limits(until=until))
             else:

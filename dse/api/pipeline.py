@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
+import numpy as np
+
 from paretosoc.common import compiling
-from paretosoc.common.deadline import NEVER
+from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.api.front import Front
 from paretosoc.dse.api.problem import Networks, Problem, unknown_keywords
 from paretosoc.dse.api.proof import before_pictures, certify
 from paretosoc.dse.certificate.branch_and_bound import SearchProgress
 from paretosoc.dse.certificate.certify import Limits
+from paretosoc.dse.certificate.close import close
 from paretosoc.dse.certificate.preconditions import Goal, certified_column, provable
-from paretosoc.dse.certificate.strategy import prove_front
+from paretosoc.dse.certificate.strategy import SMALL_NODES, SMALL_SHARE, prove_front
 from paretosoc.dse.compile.load import (
     compile_proof_code_aside,
     load_bound_code,
@@ -31,7 +34,7 @@ from paretosoc.dse.engines.optimizers import (
     needs_proof,
     optimizer_named,
 )
-from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.errors import InfeasibleError, WorkloadError
 from paretosoc.dse.inputs.arguments import (
     LEAST_SECONDS,
     check_arguments,
@@ -148,7 +151,8 @@ def explore(
         problem = Problem(networks, platform, **problem_options)
         chosen = optimizer
     engine = _optimizer(chosen)
-    front = search_front(problem, engine, settings, on_progress=on_progress)
+    with _refuted(problem, settings) if needs_proof(engine) else nullcontext():
+        front = search_front(problem, engine, settings, on_progress=on_progress)
     if not needs_proof(engine) or front.numeric.provenance.stopped_by == "interrupt":
         return front
     left = None
@@ -198,6 +202,27 @@ def search_front(
     return Front(front, problem.costs)
 
 
+@contextmanager
+def _refuted(problem: Problem, settings: SearchSettings, until: Deadline = NEVER) -> Iterator[None]:
+    """Try to prove that nothing is feasible if a search found nothing, within a small budget."""
+    try:
+        yield
+    except InfeasibleError as error:
+        nodes = SMALL_NODES if settings.max_nodes is None else settings.max_nodes
+        closed = None
+        if settings.robust is None:
+            closed = close(
+                problem.numeric,
+                np.zeros((0, len(problem.numeric.objectives)), dtype=np.int64),
+                limits=Limits(min(nodes, SMALL_NODES), until.share(SMALL_SHARE)),
+                jobs=settings.jobs,
+            )
+        if closed is None:
+            raise
+        text = f"{error}\nProved: no design point keeps all limits."
+        raise InfeasibleError(text, closed) from None
+
+
 def explore_to_folder(
     problem: Problem,
     output: Path,
@@ -238,7 +263,8 @@ def explore_to_folder(
         until = before_pictures(max(limit - spent_s, least), clock)
         share = SEARCH_SHARE if has_proof else 1.0
         settings = replace(settings, time_limit_s=share * until.left)
-    with search_bar or nullcontext() as on_progress:
+    refuted = _refuted(problem, settings, until) if prove else nullcontext()
+    with refuted, search_bar or nullcontext() as on_progress:
         front = search_front(problem, optimizer, settings, command=command, on_progress=on_progress)
     interrupted = front.numeric.provenance.stopped_by == "interrupt"
     written = prove = prove and not interrupted

@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.text import pluralize
-from paretosoc.dse.problem.constraint_status import limit_and_value, shown
+from paretosoc.dse.problem.constraint_status import limit_and_value, limit_for, shown
 from paretosoc.dse.search.driver import Budget, SearchResult, StoppedBy, search
 from paretosoc.dse.space.design_space import DesignSpace, starting_rows
 from paretosoc.fitness.objectives import (
@@ -88,6 +88,9 @@ def explain_infeasible(
             lines.append(_overload(problem, entry, value, lightest))
             continue
         limit, found = limit_and_value(entry, value)
+        if value > entry.limit:
+            # Who takes this as the limit must not miss it by its last digit.
+            found = limit_for(entry, value)
         best = "highest" if entry.is_least else "lowest"
         lines.append(f"{entry.name}: {limit}, {best} found {found}{_alone(problem, entry)}")
     over = [
@@ -119,8 +122,7 @@ def explain_infeasible(
         return f"{head}; each constraint was met alone: more evaluations may find one"
     return "\n".join(
         [
-            f"{head}; each constraint was met alone, but not all together, which is not proved to "
-            "be impossible:",
+            f"{head}; each constraint was met alone, but not all together:",
             *requested,
         ]
     )
@@ -154,7 +156,7 @@ def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
     alone."""
     if needed is None:
         return "; relaxing it alone was not found to help"
-    figure = limit_and_value(constraint, needed)[1]
+    figure = limit_for(constraint, needed)
     share = abs(needed - constraint.limit) / max(1, abs(constraint.limit))
     change = f"{100 * share:.0f} % {'less' if constraint.is_least else 'more'}"
     if not constraint.is_least and share >= 1:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,6 +90,20 @@ def limit_and_value(constraint: Constraint, figure: int) -> tuple[str, str]:
     sign = -1 if constraint.is_least else 1
     limit, value = shown_apart(sign * constraint.limit, sign * figure, constraint.unit)
     return f"{constraint.kind.at} {limit} {constraint.kind.source}", value
+
+
+def limit_for(constraint: Constraint, figure: int) -> str:
+    """Return the limit with four digits, or more, that a figure of the constraint keeps: it is
+    rounded to the loose side, in steps that the problem has."""
+    factor, symbol = UNITS[constraint.unit]
+    if not figure:
+        return shown(figure, constraint.unit)
+    # Of one step of four digits, and one of the problem's field, the coarser.
+    step = Fraction(10) ** (floor(log10(abs(figure) / factor)) - 3)
+    step = max(step, Fraction(constraint.kind.scale, factor))
+    value = ceil(figure / (step * factor)) * step
+    number = f"{float(-value if constraint.is_least else value):.12g}"
+    return f"{number} {symbol}" if symbol else number
 
 
 def constraint_states(problem: Problem, outcomes: Outcomes, row: int) -> list[ConstraintState]:

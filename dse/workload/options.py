@@ -337,7 +337,13 @@ class ProblemOptions(TypedDict, total=False):
     ]
     power_cap_w: Annotated[
         Number | None,
-        limit(POWER, Quantity("W"), "Cap on the mean power in W", "--power-cap", "power_caps_w"),
+        limit(
+            POWER,
+            Quantity("W"),
+            "Cap on the mean power in W, in steps of 1 mW",
+            "--power-cap",
+            "power_caps_w",
+        ),
     ]
     memory_cap_mb: Annotated[
         Amount,

@@ -262,7 +262,7 @@ def _draft(
         of_one = network_parts(network_launches(single), model)
         scaled_one = calibrate(of_one, unit, platform, record)
         scaled = [scaled_like(*each) for each in zip(parts, of_one, scaled_one, strict=True)]
-    error = standard_errors.calibrated(1 if single is network else 2)
+    error = standard_errors.calibrated(1 if single is network else 2, record.clocks_khz)
     return _Draft(scaled, CostOrigin.CALIBRATED, note, error)
 
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 from paretosoc.fitness.costs.fitted import ModelledGroup
 from paretosoc.fitness.costs.measured import MeasuredGroup
+from paretosoc.platforms.measurement import Clocks
 from paretosoc.platforms.platform import Peak
 from paretosoc.results.costs.cost_origins import CostError
 
@@ -58,10 +60,11 @@ def estimated(peak: Peak) -> CostError:
     return replace(NOBODY_MEASURED, unit=unit, network=network)
 
 
-def calibrated(batch: int) -> CostError:
-    """Return the error of an estimate that was scaled to one measured time, of one image."""
+def calibrated(batch: int, clocks_khz: Clocks) -> CostError:
+    """Return the error of an estimate that was scaled to one measured time, of one image, at such
+    clocks."""
     network = REPEATED if batch == 1 else OF_A_BATCH
-    return CostError(network=network, group=SHARES, power=POWER, clock=ONE_CLOCK)
+    return CostError(network=network, group=SHARES, power=POWER, clock=ONE_CLOCK, at_khz=clocks_khz)
 
 
 def fitted(model: ModelledGroup) -> CostError:
@@ -75,11 +78,17 @@ def fitted(model: ModelledGroup) -> CostError:
 
 
 def measured(entries: Sequence[MeasuredGroup]) -> CostError:
-    """Return the error of a group that was measured, at one set of clocks or several."""
+    """Return the error of a group that was measured, at one set of clocks or several. Of several
+    the fastest count as known."""
     has_power = any(entry.power_mw is not None for entry in entries)
     return CostError(
         network=REPEATED,
         group=REPEATED if all(entry.is_alone for entry in entries) else SHARES,
         power=MEASURED_POWER if has_power else POWER,
         clock=ONE_CLOCK if len(entries) == 1 else SEVERAL_CLOCKS,
+        at_khz=max((entry.profile.clocks_khz for entry in entries), key=_product),
     )
+
+
+def _product(clocks_khz: Clocks) -> int:
+    return prod(khz for _, khz in clocks_khz)

@@ -45,8 +45,16 @@ class CostError:
     """Error of the power above idle, common to all groups on the unit."""
     clock: Permille = 0
     """Error of the exponents by which the network's time there follows each clock of the unit, in
-    thousandths: at a clock x times slower than the fastest, the logarithm of a time is off by
-    this error times log(x)."""
+    thousandths: at a clock x times slower or faster than the one of ``at_khz``, the logarithm of a
+    time is off by this error times log(x)."""
+    at_khz: Default[
+        Annotated[
+            tuple[tuple[str, int], ...],
+            As(dict[str, Positive], lambda clocks: tuple(clocks.items()), dict),
+        ]
+    ] = ()
+    """Clocks that the time was measured at, by domain. The fastest of each domain that is not
+    named."""
 
     @property
     def of_network(self) -> int:

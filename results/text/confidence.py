@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
+from math import hypot, isinf, log
 from typing import TYPE_CHECKING
 
 from paretosoc.common.tables import plain_table
 from paretosoc.common.units import NINE_OF_TEN, percent_off
-from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins
+from paretosoc.results.costs.cost_origins import CostError, CostOrigin, CostOrigins
 from paretosoc.results.front.choices import ChoiceConfidence, Confidence
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import KNEE, mark_members
@@ -32,7 +32,7 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
     used = sorted({u for member in front.members for u in member.design.units.tolist()})
     powers = {0}
     grows = False
-    found: dict[tuple[CostOrigin, int, int], dict[str, dict[str, None]]] = {}
+    found: dict[tuple[str, int, int], dict[str, dict[str, None]]] = {}
     for network in origins.networks:
         for u in used:
             entries = [group.by_unit[u] for group in network.groups]
@@ -40,14 +40,16 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
             if runs:
                 powers |= {entry.error.power for entry in runs}
                 grows |= any(entry.error.clock for entry in runs)
-                least = max(runs, key=lambda entry: entry.error.of_network)
-                scale = least.error.of_network
-                key = least.origin, percent_off(scale), percent_off(scale, NINE_OF_TEN)
+                scales = [_at_fastest(problem, u, entry.error) for entry in runs]
+                scale = max(scales)
+                least = runs[scales.index(scale)]
+                words = least.origin.value + _measured_at(problem, u, least.error)
+                key = words, percent_off(scale), percent_off(scale, NINE_OF_TEN)
                 units = found.setdefault(key, {}).setdefault(network.name, {})
                 units[names[u]] = None
     times = "; ".join(
-        f"{origin.value}, half within {half} %, nine of ten within {most} %: {_places(problem, of)}"
-        for (origin, half, most), of in found.items()
+        f"{words}, half within {half} %, nine of ten within {most} %: {_places(problem, of)}"
+        for (words, half, most), of in found.items()
     )
     power = percent_off(max(powers))
     where = " at the fastest clocks" if grows else ""
@@ -59,6 +61,31 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
             "the objectives do not."
         )
     return lines
+
+
+def _at_fastest(problem: Problem, u: int, error: CostError) -> int:
+    """Return the standard error of a network's time on a unit at the fastest clocks, in
+    thousandths."""
+    slower = [log(fastest / khz) for _, khz, fastest in _other_clocks(problem, u, error)]
+    return round(hypot(error.of_network, *(error.clock * each for each in slower)))
+
+
+def _measured_at(problem: Problem, u: int, error: CostError) -> str:
+    """Return `` at gpu 408 MHz`` for a time that was measured at other clocks than the fastest."""
+    clocks = [f"{name} {khz / 1000:g}" for name, khz, _ in _other_clocks(problem, u, error)]
+    return f" at {', '.join(clocks)} MHz" if clocks else ""
+
+
+def _other_clocks(problem: Problem, u: int, error: CostError) -> list[tuple[str, int, int]]:
+    """Return the domains of a unit whose clocks were not the fastest when a time was measured, with
+    these and the fastest in kHz."""
+    measured = dict(error.at_khz)
+    domains = [problem.domains[d] for d in problem.units[u].clocks]
+    return [
+        (domain.name, measured[domain.name], int(domain.frequencies_khz[-1]))
+        for domain in domains
+        if measured.get(domain.name, domain.frequencies_khz[-1]) != domain.frequencies_khz[-1]
+    ]
 
 
 def _places(problem: Problem, units_of: dict[str, dict[str, None]]) -> str:
@@ -119,7 +146,7 @@ def _table(front: Front, found: Confidence, goals: Sequence[str]) -> Table:
 
 
 def _interval(values: tuple[float, float]) -> str:
-    least, most = ("overloaded" if math.isinf(value) else format_number(value) for value in values)
+    least, most = ("overloaded" if isinf(value) else format_number(value) for value in values)
     return f"{least} to {most}"
 
 

@@ -172,13 +172,16 @@ def steps_by_unit(shown: ScheduledMember, figures: Sequence[int], together: Toge
     """Return the sum of ``figures`` (one per group) over the groups running on each unit, over
     time. Of groups that run at once on a shared unit each counts as ``together`` says.
 
-    It changes only when an execution starts or ends. Instants rise from 0 to the schedule's end.
+    It changes only when an execution starts or ends. Instants rise from 0 to the schedule's end, or
+    with rates to that of the period.
     """
     problem = shown.problem
     changes: dict[int, list[tuple[bool, ScheduledGroup]]] = {0: []}
     for execution in shown.schedule.groups:
         changes.setdefault(execution.start_ps, []).append((True, execution))
         changes.setdefault(execution.end_ps, []).append((False, execution))
+    if shown.shown_ps > max(changes):
+        changes[shown.shown_ps] = []
     now = [0] * len(problem.units)
     running: dict[int, list[ScheduledGroup]] = {
         u: [] for u in set(problem.unit_of) if problem.units[u].dispatch == SHARED

@@ -7,7 +7,8 @@ per unit, and the overheads of units that several networks share have one togeth
 idle have a factor per unit, powers that are drawn whatever runs have one together. The logarithm of
 a time's factor is the sum of four errors: of the unit, of the network there, of the group, and of
 the exponent of each clock. The third one shares the time of the network anew among its groups,
-whose sum it leaves. The last one is 0 at the fastest clocks.
+whose sum it leaves. The last one is 0 at the clocks that the time was measured at, or at the
+fastest.
 
 Measurements condition the draws (:mod:`dse.tools.analysis.posterior`).
 """
@@ -57,8 +58,8 @@ class Factors:
     """Factor of the overheads of sharing."""
     exponents: FloatArray
     """[groups, units, domains]: of the slowdowns of the clocks."""
-    fastest_khz: IntArray
-    """[domains]: clocks without slowdown."""
+    known_khz: IntArray
+    """[groups, units, domains]: clocks without slowdown."""
     most: int = MOST
 
     def of_times(self, problem: Problem, u: int) -> IntArray:
@@ -70,7 +71,8 @@ class Factors:
             return found
         logs = np.zeros((len(self.times), *(1 for _ in clocks)))
         for axis, d in enumerate(clocks):
-            slower = np.log(self.fastest_khz[d] / np.array(problem.domains[d].frequencies_khz))
+            khz = np.array(problem.domains[d].frequencies_khz)
+            slower = np.log(self.known_khz[:, u, d, None] / khz)
             each = self.exponents[:, u, d, None] * slower
             logs = logs + np.expand_dims(each, [1 + k for k in range(len(clocks)) if k != axis])
         factors: IntArray = np.rint(
@@ -93,6 +95,8 @@ class CostErrors:
     """[groups, units]"""
     clock: FloatArray
     """[groups, units]: of the exponents of all clocks of the unit."""
+    known_khz: IntArray
+    """[groups, units, domains]: clocks at which these errors are 0."""
     power: FloatArray
     """[units]"""
     idle: float
@@ -199,18 +203,13 @@ class CostErrors:
             demands=self._ppm(self.demand * latent[rows.demand]),
             sharing=int(self._ppm(self.sharing * latent[rows.sharing, :1])[0]),
             exponents=self.clock[:, :, None] * clocks.transpose(0, 2, 1)[network_of],
-            fastest_khz=self.fastest_khz,
+            known_khz=self.known_khz,
             most=self.most,
         )
 
     def _ppm(self, logs: FloatArray) -> IntArray:
         factors: IntArray = np.rint(PPM * np.exp(bounded(logs, self.most))).astype(np.int64)
         return factors
-
-    @cached_property
-    def fastest_khz(self) -> IntArray:
-        """Return the fastest clock of each domain."""
-        return np.array([domain.frequencies_khz[-1] for domain in self.problem.domains])
 
 
 @dataclass(frozen=True)
@@ -258,12 +257,21 @@ def stated_errors(problem: Problem, origins: CostOrigins) -> CostErrors:
         table("network"),
         table("group"),
         table("clock"),
+        np.array([[known_khz(problem, error) for error in row] for row in rows]),
         power,
         idle=origins.idle_error / 1000,
         demand=origins.demand_error / 1000,
         sharing=origins.sharing_error / 1000,
         measured=origins.measured,
     )
+
+
+def known_khz(problem: Problem, error: CostError) -> list[int]:
+    """Return the clock of each domain at which the error of a time's exponent is 0."""
+    measured = dict(error.at_khz)
+    return [
+        measured.get(domain.name, int(domain.frequencies_khz[-1])) for domain in problem.domains
+    ]
 
 
 def same_errors(problem: Problem, error: CostError, idle: float = 0.0) -> CostErrors:
@@ -275,6 +283,7 @@ def same_errors(problem: Problem, error: CostError, idle: float = 0.0) -> CostEr
         network=np.full(shape, error.network / 1000),
         group=np.full(shape, error.group / 1000),
         clock=np.full(shape, error.clock / 1000),
+        known_khz=np.broadcast_to(known_khz(problem, error), (*shape, len(problem.domains))),
         power=np.full(shape[1], error.power / 1000),
         idle=idle,
     )
@@ -350,7 +359,7 @@ def same_factors(problem: Problem, times: int, powers: int) -> Factors:
         demands=np.full(shape[1], PPM, dtype=np.int64),
         sharing=PPM,
         exponents=np.zeros((*shape, len(problem.domains))),
-        fastest_khz=np.ones(len(problem.domains), dtype=np.int64),
+        known_khz=np.ones((*shape, len(problem.domains)), dtype=np.int64),
     )
 
 

@@ -129,19 +129,20 @@ class Stretch:
         total /= total.sum(axis=1, keepdims=True)
         domains = len(problem.domains)
         clock_rows = rows.clocks.start + n * domains + np.arange(domains)
-        slower = np.zeros(domains)
+        slower = np.zeros((own.stop - own.start, domains))
         for d in problem.units[u].clocks:
             point = self.at.points[d]
             assert point is not None, "measured_at"
-            slower[d] = np.log(errors.fastest_khz[d] / problem.domains[d].frequencies_khz[point])
-        exponent = latent[:, clock_rows] @ slower
+            khz = problem.domains[d].frequencies_khz[point]
+            slower[:, d] = np.log(errors.known_khz[part, u, d] / khz)
+        exponent = latent[:, clock_rows] @ slower.T
         unit, of_network, clock = (
             table[part, u] for table in (errors.unit, errors.network, errors.clock)
         )
         logs = (
             unit * latent[:, [rows.unit]]
             + of_network * latent[:, [1 + n]]
-            + clock * exponent[:, None]
+            + clock * exponent
             + of_group[:, inside]
         )
         times = np.exp(logs) * (self.times_ps / self.time_ps)
@@ -150,7 +151,7 @@ class Stretch:
         derivatives = np.zeros(latent.shape)
         derivatives[:, rows.unit] = times @ unit
         derivatives[:, 1 + n] = times @ of_network
-        derivatives[:, clock_rows] = (times @ clock)[:, None] * slower
+        derivatives[:, clock_rows] = (times * clock) @ slower
         of_groups = -scale * total
         of_groups[:, inside] += scale[inside] * times
         derivatives[:, rows.groups.start + network.start : rows.groups.start + network.stop] = (

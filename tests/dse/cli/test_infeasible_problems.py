@@ -1,10 +1,24 @@
 """Sound problems without a feasible point: what is said, and that near misses are found."""
 
 import re
+from fractions import Fraction
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+import paretosoc as library
+from paretosoc.dse.errors import InfeasibleError
+from paretosoc.dse.problem.constraint_status import limit_for
 from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.problem.limits import (
+    DEADLINE,
+    ENERGY,
+    MEMORY,
+    POWER,
+    UNITS,
+    Constraint,
+)
 
 PAIR = ("explore", "inception_v1", "resnet101", "-p", "jetson-agx-orin", "--groups", "6", "-q")
 PAIR += ("--runtime", "none", "--max-transitions", "any")
@@ -144,3 +158,46 @@ def test_the_part_of_a_response_in_which_a_batch_is_awaited_is_named(refused, tm
     assert 300 < lowest(got.err, "response of look") < 400
     assert got.lines[0].endswith(" ms, 300 ms of it from the first of 4 images to the last")
     assert "images to the last" not in refused("--deadline", "look=0.01", head=head).err
+
+
+TINY = ("explore", "squeezenet", "-p", "jetson-orin-nano-8gb", "--groups", "2", "-q")
+
+
+@pytest.mark.parametrize("name", ["power-cap", "energy-budget", "memory-cap"])
+def test_the_lowest_value_found_is_a_limit_that_can_be_kept(dse, refused, tmp_path, name):
+    """Its last digit is rounded up, in steps that the limit has."""
+    got = refused("--limit", f"{name}=0.001", head=TINY)
+    (value,) = re.findall(r"lowest found (\S+) ", got.err)
+    again = dse(*TINY, *FEW, "--limit", f"{name}={value}", "-o", tmp_path / "met")
+    assert again.status == 0, again.err
+
+
+@settings(deadline=None, derandomize=True)
+@given(st.integers(1, 10**15), st.sampled_from([POWER, ENERGY, DEADLINE, MEMORY]))
+def test_a_limit_for_a_figure_is_no_smaller_and_little_larger(figure, kind):
+    factor, symbol = UNITS[kind.unit]
+    number, _, unit = limit_for(Constraint(kind, "", 0), figure).partition(" ")
+    assert unit == symbol
+    value = Fraction(number) * factor
+    assert value % kind.scale == 0
+    assert figure <= value <= figure * Fraction(1002, 1000) + kind.scale
+
+
+def test_that_nothing_is_feasible_is_proved_if_it_takes_little(dse, tmp_path):
+    out = ("--deadline", "0.001", "--max-evaluations", "300", "-o", tmp_path / "run")
+    got = dse(*TINY, *out)
+    assert got.status == 3
+    assert got.lines[-1] == "Proved: no design point keeps all limits."
+    unproved = dse(*TINY, *out, "--max-nodes", "0")
+    assert unproved.status == 3
+    assert "Proved" not in unproved.err
+    with pytest.raises(InfeasibleError, match="Proved: no design point") as error:
+        library.explore(
+            "squeezenet",
+            "jetson-orin-nano-8gb",
+            "exact",
+            groups=2,
+            deadline_ms=0.001,
+            max_evaluations=300,
+        )
+    assert error.value.closed.is_infeasible

@@ -41,6 +41,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import ChoiceConfidence, Confidence, Odds
 from paretosoc.results.problem.execution import OneFrame, Periodic, Pipeline
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.text.confidence import describe_costs
 
 SHAPE = RandomShape(networks=(1, 2), groups=(1, 4), units=(2, 3), points=(2, 4))
 ERROR = CostError(unit=40, network=60, group=80, power=100)
@@ -515,3 +516,42 @@ def test_errors_of_a_problem_take_those_of_its_costs(pair_folder):
         for g, group in zip(network.groups, of.groups, strict=True):
             for u, origin in enumerate(group.by_unit):
                 assert errors.network[g, u] == origin.error.network / 1000
+
+
+def test_a_measured_time_is_known_at_its_own_clocks_and_less_at_others():
+    problem = front_of(1).problem
+    u = next(u for u, unit in enumerate(problem.units) if unit.time_ps.shape[1] > 1)
+    domain = problem.domains[problem.units[u].clocks[0]]
+    slowest = int(domain.frequencies_khz[0])
+    error = CostError(clock=100, at_khz=((domain.name, slowest),))
+    spreads = np.zeros(problem.units[u].time_ps.shape[1])
+    for factors in same_errors(problem, error).draws(20, 0):
+        times = factors.of_times(problem, u)[0]
+        fastest_of_others = times.reshape(len(spreads), -1)[:, -1]
+        spreads += np.abs(fastest_of_others - PPM)
+    assert spreads[0] == 0
+    assert (np.diff(spreads) > 0).all()
+
+
+def test_words_say_at_which_clocks_a_time_was_measured(pair_folder):
+    front = dse_library.load(pair_folder)
+    units = [unit for unit in front.problem.units if unit.clocks]
+    domain = front.problem.domains[units[0].clocks[0]]
+    at = ((domain.name, int(domain.frequencies_khz[0])),)
+
+    def told(error: CostError) -> str:
+        networks = tuple(
+            replace(
+                network,
+                groups=tuple(
+                    replace(g, by_unit=tuple(replace(x, error=error) for x in g.by_unit))
+                    for g in network.groups
+                ),
+            )
+            for network in front.costs.networks
+        )
+        return describe_costs(front.numeric, replace(front.costs, networks=networks))[0]
+
+    exact, measured = CostError(network=20, clock=70), CostError(20, clock=70, at_khz=at)
+    assert f"at {domain.name} {at[0][1] / 1000:g} MHz, half within" not in told(exact)
+    assert f"at {domain.name} {at[0][1] / 1000:g} MHz, half within" in told(measured)
