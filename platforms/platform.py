@@ -54,6 +54,11 @@ class Domain:
         """Return the frequencies of its ladder."""
         return tuple(point.frequency_khz for point in self.operating_points)
 
+    @property
+    def offered_khz(self) -> tuple[int, ...]:
+        """Return the frequencies that are no faster than a power mode permits."""
+        return self.frequencies_khz[: None if self.fastest is None else self.fastest + 1]
+
 
 @dataclass(frozen=True)
 class FitError:
@@ -329,6 +334,8 @@ class Platform:
     deployment: Deployment | None = None
     pe_array: PeArray | None = None
     memory_pools: tuple[MemoryPool, ...] = ()
+    reduced_units: frozenset[str] = frozenset()
+    """Units of which the power mode turns processors off."""
 
     def __repr__(self) -> str:
         units = ", ".join(unit.name for unit in self.units)
@@ -338,6 +345,17 @@ class Platform:
     def domain_by_name(self) -> dict[str, Domain]:
         """Map names to clock domains."""
         return {domain.name: domain for domain in self.domains}
+
+    @property
+    def board_name(self) -> str:
+        """Return the name without the power mode."""
+        return self.name.partition("@")[0]
+
+    @property
+    def measured_name(self) -> str:
+        """Return the name under which measurements are kept: without the power mode, if it leaves
+        all units their processors."""
+        return self.name if self.reduced_units else self.board_name
 
     @cached_property
     def unit_by_name(self) -> dict[str, Unit]:

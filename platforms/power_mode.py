@@ -66,6 +66,7 @@ def _in_mode(platform: Platform, modes: PowerModes, mode: PowerMode) -> Platform
             if not changed & {m.unit for part in (*profile.groups, *profile.layers)
                               for m in part.units}
         ),
+        reduced_units=frozenset(changed),
         deployment=replace(
             platform.deployment,
             power_modes=replace(

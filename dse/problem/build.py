@@ -24,6 +24,7 @@ from paretosoc.dse.problem.runtime_limits import (
     check_images,
     chosen_runtime,
     served_units,
+    unserved_units,
 )
 from paretosoc.dse.problem.task_tables import on_further_units, task_tables, units_of_tasks
 from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
@@ -222,6 +223,7 @@ def build_problem(
             *notes,
             *(fewer if isinstance(problem.execution, LongRun) else ()),
             *unused,
+            *unserved_units(platform, options, runtime),
             *problem_warnings(workload.networks, entries, platform, formats, profile),
             *(() if losses is None else mixed_metrics(problem, groups, losses)),
         ),

@@ -84,6 +84,20 @@ def served_units(platform: Platform, options: Options, runtime: Runtime) -> tupl
     return served
 
 
+def unserved_units(platform: Platform, options: Options, runtime: Runtime) -> tuple[str, ...]:
+    """Return a text about accelerators that nobody chose to leave out, but the runtime does not
+    serve."""
+    rules = RUNTIMES[runtime]
+    places = rules.places(platform)
+    left = [u.name for u in platform.units if u.name not in places and u.kind != "cpu"]
+    if options.units is not None or not left:
+        return ()
+    return (
+        f"{', '.join(left)}: not used, as {rules.served(platform)} only; "
+        f"{as_written('runtime', Runtime.NONE.value)} uses all units",
+    )
+
+
 def check_formats(rules: RuntimeRules, formats: Sequence[str], runtime: Runtime) -> None:
     """Accept number formats that a runtime has.
 

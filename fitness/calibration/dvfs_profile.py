@@ -91,7 +91,7 @@ def clock_profile_document(
     the idle power of all else that is on, at the slowest clocks.
     """
     document: Document = {
-        "platform": platform.name,
+        "platform": platform.measured_name,
         "models": [
             {
                 "network": subjects[result.network].network,

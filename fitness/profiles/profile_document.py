@@ -38,7 +38,7 @@ class Subject:
 def new_document(platform: Platform, subject: Subject, source: str) -> Document:
     """Return a profile of one network without measurements yet."""
     return {
-        "platform": platform.name,
+        "platform": platform.measured_name,
         "networks": [
             {
                 "network": subject.network,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,11 +71,13 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
     """Read a profile from the bytes of its file. Messages start with ``label``."""
     document = parse_exact(data, label)
     check_against_schema(document, "profile", label)
-    if document["platform"] != platform.name:
+    board = document["platform"]
+    if board not in (platform.name, platform.board_name):
         raise PlatformError(
-            f"{label}: platform must be the platform in use ({platform.name!r}), "
-            f"got {document['platform']!r}"
+            f"{label}: platform must be the platform in use ({platform.name!r}), got {board!r}"
         )
+    # Measurements with all processors of a unit say nothing of fewer.
+    reduced = frozenset[str]() if board == platform.name else platform.reduced_units
     try:
         networks = tuple(
             read_network_profile(
@@ -95,16 +97,31 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
             _comparison(record, platform, f"comparisons[{index}]")
             for index, record in enumerate(document.get("comparisons", ()))
         )
+        for unit in sorted(reduced & _measured_units(networks, models, comparisons)):
+            raise PlatformError(
+                f"{unit} was measured with all its processors, of which {platform.name} has fewer: "
+                f"measurements in this power mode are required"
+            )
     except PlatformError as error:
         raise PlatformError(f"{label}: {error}") from None
-    board = document.get("board_mw")
+    board_mw = document.get("board_mw")
     return Profile(
         networks,
         hashlib.sha256(data).hexdigest(),
         models,
-        None if board is None else int(board),
+        None if board_mw is None else int(board_mw),
         comparisons=comparisons,
     )
+
+
+def _measured_units(
+    networks: Iterable[NetworkProfile],
+    models: Iterable[ClockProfile],
+    comparisons: Iterable[Comparison],
+) -> set[str]:
+    parts = [part for network in networks for part in (*network.groups, *network.layers)]
+    found = {measured.unit for part in parts for measured in part.units}
+    return found | {model.unit for model in models} | {one.unit for one in comparisons}
 
 
 def _comparison(record: Mapping[str, Any], platform: Platform, where: str) -> Comparison:

@@ -61,14 +61,14 @@ def check_served(deployment: Deployment, runtime: Runtime) -> None:
 
 
 def _explore_for(deployment: Deployment, runtime: Runtime) -> str:
-    """Return the command of the search with another runtime, and without its output folder."""
+    """Return the command of the search with another runtime, into another folder."""
     try:
         words = shlex.split(deployment.front.provenance.command)
     except ValueError:
         words = []
     option = ["--runtime", runtime.value]
     if words[:2] != ["dse", "explore"]:
-        return f"'dse explore {' '.join(option)}'"
+        return f"'dse explore ... {' '.join(option)} -o FOLDER'"
     kept, skips = [], False
     for word in words:
         if skips or word.startswith(("--runtime=", "--output=", "--units=")):
@@ -77,7 +77,7 @@ def _explore_for(deployment: Deployment, runtime: Runtime) -> str:
             skips = True
         else:
             kept.append(word)
-    return f"'{shlex.join([*kept, *option])}'"
+    return f"'{shlex.join([*kept, *option])} -o FOLDER'"
 
 
 def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:

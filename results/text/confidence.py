@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from math import hypot, isinf, log
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from paretosoc.common.tables import plain_table
 from paretosoc.common.units import NINE_OF_TEN, percent_off
 from paretosoc.results.costs.cost_origins import CostError, CostOrigin, CostOrigins
@@ -80,12 +82,13 @@ def _other_clocks(problem: Problem, u: int, error: CostError) -> list[tuple[str,
     """Return the domains of a unit whose clocks were not the fastest when a time was measured, with
     these and the fastest in kHz."""
     measured = dict(error.at_khz)
-    domains = [problem.domains[d] for d in problem.units[u].clocks]
-    return [
-        (domain.name, measured[domain.name], int(domain.frequencies_khz[-1]))
-        for domain in domains
-        if measured.get(domain.name, domain.frequencies_khz[-1]) != domain.frequencies_khz[-1]
-    ]
+    found = []
+    for domain in (problem.domains[d] for d in problem.units[u].clocks):
+        fastest = int(np.array(domain.frequencies_khz)[domain.allowed][-1])
+        khz = measured.get(domain.name, fastest)
+        if khz != fastest:
+            found.append((domain.name, khz, fastest))
+    return found
 
 
 def _places(problem: Problem, units_of: dict[str, dict[str, None]]) -> str:

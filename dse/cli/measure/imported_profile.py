@@ -140,10 +140,7 @@ def parse_providers(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _clocks(platform: Platform, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
-    ladders = {
-        domain.name: [point.frequency_khz for point in domain.operating_points]
-        for domain in platform.domains
-    }
+    ladders = {domain.name: domain.offered_khz for domain in platform.domains}
     clocks: dict[str, int] = {}
     for text in texts:
         if text == "max":
@@ -199,7 +196,9 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
         lines += [f"{named}{line}" for line in covered]
         comparisons += map(write_document, compared)
     if comparisons:
-        document = merged(document, {"platform": platform.name, "comparisons": comparisons})
+        document = merged(
+            document, {"platform": platform.measured_name, "comparisons": comparisons}
+        )
     data = document_bytes(document)
     if output is not None:
         replace_file(output, data)
@@ -227,7 +226,8 @@ def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Compariso
         known = [g for g, origin in enumerate(unit.origin) if origin is CostOrigin.MEASURED]
         if not known:
             continue
-        at = tuple((name, clocks.get(name, chip.ladder_khz(name)[-1])) for name in unit.clocks)
+        fastest = {domain.name: domain.offered_khz[-1] for domain in chip.domains}
+        at = tuple((name, clocks.get(name, fastest[name])) for name in unit.clocks)
         points = [chip.ladder_khz(name).index(khz) for name, khz in at]
         times = {group: int(unit.time_ps[group, *points]) for group in known}
         lines.append(

@@ -266,3 +266,29 @@ def test_random_edits_give_costs_or_a_platform_error(tmp_path: Path) -> None:
         except PlatformError:
             refusals += 1
     assert 50 < refusals < 200
+
+
+def test_a_profile_holds_in_power_modes_that_leave_its_units_their_processors(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "profile.json"
+    orin, clocks = "jetson-agx-orin", {"cpu": 1113.6, "gpu": 408, "dla": 614.4, "emc": 2133}
+
+    def load(measured_on: str, used_in: str, unit: str = "gpu") -> str:
+        layers = [{"names": ["a", "ar"], "ms": {unit: 1}}]
+        content = record(clocks_mhz=clocks, layers=layers)
+        path.write_text(json.dumps({"platform": measured_on, "networks": [content]}), "utf-8")
+        try:
+            load_profile(path, load_platform(used_in))
+        except PlatformError as error:
+            return str(error)
+        return ""
+
+    reduced = load_platform(f"{orin}@MODE_15W").reduced_units
+    assert "gpu" in reduced
+    assert "dla0" not in reduced
+    assert load(orin, orin) == load(f"{orin}@MODE_15W", f"{orin}@MODE_15W") == ""
+    assert load(orin, f"{orin}@MODE_15W", "dla0") == ""
+    assert "gpu was measured with all its processors" in load(orin, f"{orin}@MODE_15W")
+    assert "platform must be the platform in use" in load(f"{orin}@MODE_15W", orin)
+    assert "platform must be the platform in use" in load("jetson-nano", f"{orin}@MODE_15W")

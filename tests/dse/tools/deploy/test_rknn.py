@@ -113,5 +113,5 @@ def test_rkllm_is_warned_of(folder, dse):
     other = dse("deploy", made / "run", "--to", "openvino", "-o", made / "other")
     assert other.status == 2
     assert "this front was explored for rknn, not for openvino" in other.err
-    assert "--runtime openvino' explores for it" in other.err
+    assert "--runtime openvino -o FOLDER' explores for it" in other.err
     assert len(other.lines) == 1
