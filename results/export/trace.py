@@ -233,7 +233,7 @@ def _counters(shown: ScheduledMember, process: int) -> list[Event]:
             name: (value + idle) / 1000
             for name, value, idle in zip(names, row, figures.idle_mw, strict=True)
         }
-        watts["memory, clocks and board"] = figures.base_mw / 1000
+        watts["idle memory, clocks and board"] = figures.base_mw / 1000
         events.append(_counter("power (W)", process, instant, watts))
     for instant, row in zip(demands.instants_ps, demands.values, strict=True):
         rates = {name: value / 10**6 for name, value in zip(names, row, strict=True)}

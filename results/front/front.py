@@ -215,6 +215,12 @@ class Provenance:
     convergence: tuple[HypervolumePoint, ...]
     """Hypervolume after so many evaluations, as a share of the final one."""
 
+    @property
+    def ended(self) -> str:
+        """Return why the search ended, in words."""
+        is_over = self.stopped_by == "exhausted"
+        return "nothing was left to try" if is_over else f"stopped by {self.stopped_by}"
+
 
 @dataclass(frozen=True)
 class CertificateSummary:

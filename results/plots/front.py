@@ -238,10 +238,10 @@ def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) ->
     across = [points[0][0], *(x for x, _ in points), max(max(xs), points[-1][0])]
     down = [max(max(ys), points[0][1]), *(y for _, y in points), points[-1][1]]
     label = f"proved: none below ({within(claim.epsilon_ppm)})"
-    axes.plot(across, down, color=GREY, linewidth=0.7, drawstyle="steps-post", label=label)
+    axes.plot(across, down, color=GREY, linewidth=0.7, drawstyle="steps-post")
     left, right, bottom, top = *axes.get_xlim(), *axes.get_ylim()
     edge = [left, *across, right], [top, *down, down[-1]]
-    axes.fill_between(*edge, bottom, step="post", color=LIGHT, linewidth=0, zorder=0.5)
+    axes.fill_between(*edge, bottom, step="post", color=LIGHT, linewidth=0, zorder=0.5, label=label)
 
 
 def _colouring(front: Front) -> _Colouring | None:

@@ -45,7 +45,10 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         for name, fj in parts.items()
         if fj
     )
-    lines.append(f"energy by unit (mJ): {units}; {REST}: {format_number(rest / FJ_PER_MJ)}")
+    lines.append(
+        f"energy by unit, with its memory traffic (mJ): {units}; {REST}: "
+        f"{format_number(rest / FJ_PER_MJ)}"
+    )
     for n, network in enumerate(problem.networks):
         runs = ", ".join(f"{groups} on {unit}" for groups, unit in mapping_runs(problem, member, n))
         lines.append(f"groups of {network.name}: {runs}")
@@ -75,8 +78,9 @@ def _figure(name: str, objective: Objective, value: int) -> str:
     return f"{name}: {text} {objective.unit}"
 
 
-REST = "memory, clocks, board"
-"""The energy that no unit takes: memory, power of clocks that are on, and the board."""
+REST = "idle memory, clocks and board"
+"""The energy that no unit takes: memory that nothing uses, power of clocks that are on, and the
+board."""
 
 
 def energy_parts_fj(problem: Problem, member: Member) -> dict[str, int]:

@@ -61,7 +61,7 @@ def network(
         costs = {} if on is None else {"groups_on_units": cost_rows(*on)}
         print(json.dumps(network_data(summary) | costs, indent=2))
         return
-    _print(summary)
+    _print(summary, with_groups=on is None)
     if on is not None:
         from rich.console import Console
 
@@ -101,7 +101,9 @@ def network_data(summary: NetworkSummary) -> dict[str, Any]:
     }
 
 
-def _print(summary: NetworkSummary) -> None:
+def _print(summary: NetworkSummary, *, with_groups: bool) -> None:
+    """Print the summary. The default cut is left out if the groups on a board follow, which may be
+    others: layers that a unit cannot run are kept apart."""
     from rich.markup import escape
 
     def shapes(tensors: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
@@ -132,7 +134,7 @@ def _print(summary: NetworkSummary) -> None:
         f"fused layers together: before layers {_listed(summary.transition_points)}"
         if summary.transition_points
         else f"legal cuts: {len(summary.legal_cuts)}, none of which leaves fused layers together",
-        _groups(summary),
+        *([_groups(summary)] if with_groups else []),
         *(f"note: {warning}" for warning in summary.warnings),
     ]
     show(escape("\n".join(lines)))
@@ -144,7 +146,8 @@ def _groups(summary: NetworkSummary) -> str:
 
     text = (
         f"groups: {summary.groups}, {pluralize(summary.group_edges, 'hand-over')}; the largest, "
-        f"{summary.largest_group}, holds {summary.largest_group_share:.0%} of the work"
+        f"{summary.largest_group}, holds {summary.largest_group_share:.0%} of the work "
+        "(multiply-accumulates and moved elements)"
     )
     if summary.largest_group_share <= 1 / MAX_SHARE or summary.groups == 1:
         return text

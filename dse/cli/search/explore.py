@@ -357,7 +357,7 @@ def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: 
     source = front.provenance
     console.print(
         f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s "
-        f"(seed {source.seed}, stopped by {source.stopped_by})",
+        f"(seed {source.seed}, {source.ended})",
         highlight=False,
     )
     if source.engine == "exact":

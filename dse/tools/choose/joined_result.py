@@ -196,10 +196,12 @@ class JoinedResult:
             for name in headings[1:]
         ]
         table = plain_table(*heads)
-        for place in self._choices(resolution):
+        places = self._choices(resolution)
+        for place in places:
             row = cells[place][1:]
             table.add_row(*(f"{v:.4g}" if isinstance(v, float) else str(v) for v in row))
-        return [*self.summary_views(), "", table]
+        fewer = [f"{len(places)} choices of {len(self)} members: the others are near one of them."]
+        return [*self.summary_views(), "", table, *(fewer if len(places) < len(self) else ())]
 
     def page(self, platform: str | None) -> tuple[bytes, list[str]]:
         """Return the page."""

@@ -273,12 +273,12 @@ def run_model(
             if needs_plugin(node.domain)
         }
         cause = (
-            f"{', '.join(sorted(foreign))} needs a plugin of the runtime, and without a check of "
-            f"its results {unchecked}"
+            f"{', '.join(sorted(foreign))} needs a plugin of the runtime"
             if foreign
-            else f"a model without weights needs {unchecked}"
+            else "the model may have no weights"
         )
         raise ResultError(
-            f"{label}: ONNX Runtime cannot run it; {cause}: {reason_of(error)}"
+            f"{label}: ONNX Runtime cannot run it; {cause}. {unchecked} skips this check: "
+            f"{reason_of(error)}"
         ) from None
     return dict(zip(wanted, results, strict=True))

@@ -27,7 +27,7 @@ function memberPanel(page, side, index) {
     part("Mapping along the layers", mapping.node),
     el("div", { class: "columns" },
       part("Operating points", operatingPoints(data, member, base)),
-      part("Energy by unit", energyBars(page, index))),
+      part("Energy by unit, with its memory traffic", energyBars(page, index))),
     part("Setting it up", deploymentText(page, member, index)));
   const look = () => charts.forEach(({ node: chart }) => { chart.scrollLeft = page.state.middle * chart.scrollWidth - chart.clientWidth / 2; });
   return { node, start: () => { starts.forEach((start) => start()); look(); } };
@@ -170,7 +170,7 @@ function energyParts(data, member) {
   const units = data.unit_names.map((name, u) => ({ name, class: `u${u % 9}`, value: mj(member.energy_by_unit_fj[u]) }))
     .filter((_, u) => data.unit_of[u] === u);
   const rest = member.energy_fj - member.energy_by_unit_fj.reduce((sum, value) => sum + value, 0);
-  return [...units, { name: "memory, clocks and board", class: "u8", value: mj(rest) }];
+  return [...units, { name: "idle memory, clocks and board", class: "u8", value: mj(rest) }];
 }
 
 function energyBars(page, index) {

@@ -104,7 +104,7 @@ def test_energy_and_operating_points_are_the_members(front, open_page, report):
     rest = (member.energy_fj - sum(member.energy_by_unit_fj)) / 1e12
     assert [tuple(row) for row in energies] == [
         *expected,
-        ("memory, clocks and board", f"{format_number(rest)} mJ"),
+        ("idle memory, clocks and board", f"{format_number(rest)} mJ"),
     ]
     for (name, clock), row in zip(clocks_mhz(front.problem, member).items(), clocks, strict=True):
         assert row.split()[:2] == [name, "off" if clock is None else f"{clock:g}"]
