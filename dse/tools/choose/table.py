@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from paretosoc.common.tables import plain_table
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines, label_of
+from paretosoc.results.front.choices import SURE
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -117,8 +118,8 @@ def remark_lines(choice: BoardChoice) -> list[str]:
         lines.append(
             f"serves: how often some design point that was found keeps all limits, over "
             f"{choice.draws} draws of the costs from their errors. Figures: 5th to 95th percentile "
-            f"of the one with the least energy among those that are sure; energy per "
-            f"{choice.energy_per}. ∞: overloaded."
+            f"of one of them, with the least energy of those that keep all in "
+            f"{100 * SURE:g} % of the draws; energy per {choice.energy_per}. ∞: overloaded."
         )
     if any(board.assumed for board in boards):
         lines.append("* some of its figures are assumed, neither measured nor derived:")
