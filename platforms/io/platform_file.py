@@ -125,7 +125,8 @@ def _which_entry(document: dict[str, Any], label: str, fault: str) -> str:
         return f". With the entries of {own['extends']}, {place[0]} is the one of {key} {name!r}"
     hint = did_you_mean(name, known, "", most=1)
     listed = f"{', '.join(known)}{hint and f'; {hint}'}"
-    return f". It is a new entry: {own['extends']} has none of that {key} ({listed})"
+    none = f"{own['extends']} has none of that {key} ({listed})"
+    return f". {place[0]} is {name!r}, a new entry: {none}"
 
 
 @cache
