@@ -8,9 +8,12 @@ import numpy as np
 
 from paretosoc.fitness.branch_and_bound.choices import make_branching_rules
 from paretosoc.fitness.branch_and_bound.search_tree import make_search_tree
+from paretosoc.fitness.check.facts import Frames, make_facts
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.timeline import leaves_with
 from paretosoc.fitness.check.tree import check_tree
+from paretosoc.fitness.check.work import make_work
 from paretosoc.fitness.closed_form import make_load_evaluator
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.fitness.multipliers.arrays import BoxArrayTables
@@ -171,7 +174,11 @@ def warm_up_checker() -> None:
 
 def warm_up_replay() -> None:
     """Compile or load the kernels of the check of members."""
-    plain_outcome(smallest_problem(), _DESIGN, compiled=True)
+    problem = smallest_problem()
+    plain_outcome(problem, _DESIGN, compiled=True)
+    # Only frames that recur ask for it.
+    facts = make_facts(problem, LemmaTarget((), ()), frames=Frames(1, 1))
+    leaves_with(facts, make_work(facts), 0)
 
 
 def warm_up_multipliers() -> None:

@@ -34,6 +34,7 @@ from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.errors import ResultError
+from paretosoc.results.problem.interchangeable import in_order_of_use
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.support.explored import explore
@@ -282,6 +283,8 @@ def test_what_a_manager_decides_is_all_that_is_in_its_front(engine, most, tmp_pa
     proposed = set()
     deciding = optimizer_named(engine).start(space, 0)
     while len(rows := deciding.ask()):
+        # Members name interchangeable units in the order of their use.
+        rows[:, : space.groups] = in_order_of_use(front.problem, rows[:, : space.groups])
         proposed |= {row.tobytes() for row in rows}
     assert len(proposed) <= most
     assert {member.design.row.tobytes() for member in front.members} <= proposed
