@@ -89,7 +89,7 @@ def explain_infeasible(
             continue
         limit, found = limit_and_value(entry, value)
         if value > entry.limit:
-            # Who takes this as the limit must not miss it by its last digit.
+            # A user who takes this figure as the limit must not miss it by its last digit.
             found = limit_for(entry, value)
         best = "highest" if entry.is_least else "lowest"
         lines.append(f"{entry.name}: {limit}, {best} found {found}{_alone(problem, entry)}")

@@ -78,8 +78,8 @@ def fitted(model: ModelledGroup) -> CostError:
 
 
 def measured(entries: Sequence[MeasuredGroup]) -> CostError:
-    """Return the error of a group that was measured, at one set of clocks or several. Of several
-    the fastest count as known."""
+    """Return the error of a group that was measured, at one set of clocks or several. With several
+    the error of clocks is counted from the fastest set."""
     has_power = any(entry.power_mw is not None for entry in entries)
     return CostError(
         network=REPEATED,

@@ -53,8 +53,11 @@ class Schedule:
 
     @cached_property
     def lanes(self) -> Mapping[tuple[int, int], tuple[int, int]]:
-        """The part of a unit's row that a network has in a picture, by unit and network, and of how
-        many parts. There is one, unless executions of two networks overlap on the unit."""
+        """Return which part of a unit's row a network has in a picture, counted from 0, and of how
+        many parts, by unit and network.
+
+        A row has one part, unless executions of two networks overlap on the unit.
+        """
         on_unit: dict[int, list[ScheduledGroup]] = {}
         for row in sorted(self.groups, key=lambda row: row.start_ps):
             on_unit.setdefault(row.unit, []).append(row)
@@ -89,8 +92,8 @@ class ScheduledMember:
 
     @property
     def shown_ps(self) -> int:
-        """End of the time that pictures show: that of the last execution, or of the period that
-        recurs if networks have rates.
+        """Return the end of the time that pictures show: that of the last execution, or of the
+        period that recurs if networks have rates.
 
         A free run is shown without the executions still running at its end, since a slow network's
         group may be most of the picture beside fast networks.

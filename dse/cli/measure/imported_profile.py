@@ -169,7 +169,7 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
     """Check a profile by using it, write it, and print its coverage.
 
     Args:
-        options: of the file.
+        options: the source of the measurements, and the file to write.
         imports: one for each network, all on one platform.
         flagged: texts about omissions beside those of the imports.
 
@@ -221,12 +221,12 @@ def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Compariso
     chip = replace(made.platform, profiles=(), measurements=())
     clocks = dict(subject.clocks_khz)
     costs = network_costs(made.network, chip, precision=subject.precision, profile=profile)
+    fastest = {domain.name: domain.offered_khz[-1] for domain in chip.domains}
     lines, found = [], []
     for unit in costs.units:
         known = [g for g, origin in enumerate(unit.origin) if origin is CostOrigin.MEASURED]
         if not known:
             continue
-        fastest = {domain.name: domain.offered_khz[-1] for domain in chip.domains}
         at = tuple((name, clocks.get(name, fastest[name])) for name in unit.clocks)
         points = [chip.ladder_khz(name).index(khz) for name, khz in at]
         times = {group: int(unit.time_ps[group, *points]) for group in known}
