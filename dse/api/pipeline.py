@@ -204,7 +204,12 @@ def search_front(
 
 @contextmanager
 def _refuted(problem: Problem, settings: SearchSettings, until: Deadline = NEVER) -> Iterator[None]:
-    """Try to prove that nothing is feasible if a search found nothing, within a small budget."""
+    """If a search found nothing feasible, try to prove within a small budget that there is nothing,
+    and say whether that is proved.
+
+    Raises:
+        InfeasibleError: with the proof, if there is one.
+    """
     try:
         yield
     except InfeasibleError as error:
@@ -217,10 +222,10 @@ def _refuted(problem: Problem, settings: SearchSettings, until: Deadline = NEVER
                 limits=Limits(min(nodes, SMALL_NODES), until.share(SMALL_SHARE)),
                 jobs=settings.jobs,
             )
-        if closed is None:
-            raise
-        text = f"{error}\nProved: no design point keeps all limits."
-        raise InfeasibleError(text, closed) from None
+        known = "Not proved: a design point may keep all limits."
+        if closed is not None:
+            known = "Proved: no design point keeps all limits."
+        raise InfeasibleError(f"{error}\n{known}", closed) from None
 
 
 def explore_to_folder(

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paretosoc as library
+from paretosoc.dse.api import pipeline
 from paretosoc.dse.errors import InfeasibleError
 from paretosoc.dse.problem.constraint_status import limit_for
 from paretosoc.results.export.result_folder import read_results
@@ -183,7 +184,7 @@ def test_a_limit_for_a_figure_is_no_smaller_and_little_larger(figure, kind):
     assert figure <= value <= figure * Fraction(1002, 1000) + kind.scale
 
 
-def test_that_nothing_is_feasible_is_proved_if_it_takes_little(dse, tmp_path):
+def test_that_nothing_is_feasible_is_proved_if_it_takes_little(dse, tmp_path, monkeypatch):
     out = ("--deadline", "0.001", "--max-evaluations", "300", "-o", tmp_path / "run")
     got = dse(*TINY, *out)
     assert got.status == 3
@@ -191,6 +192,10 @@ def test_that_nothing_is_feasible_is_proved_if_it_takes_little(dse, tmp_path):
     unproved = dse(*TINY, *out, "--max-nodes", "0")
     assert unproved.status == 3
     assert "Proved" not in unproved.err
+    # The proof of a large space takes longer.
+    monkeypatch.setattr(pipeline, "close", lambda *arguments, **options: None)
+    assert dse(*TINY, *out).lines[-1] == "Not proved: a design point may keep all limits."
+    monkeypatch.undo()
     with pytest.raises(InfeasibleError, match="Proved: no design point") as error:
         library.explore(
             "squeezenet",
