@@ -73,7 +73,7 @@ class Row:
 def measure(name: str) -> Row:
     """Measure one network."""
     network = load_network(name)
-    weights = sum(layer.parameter_bytes(BYTES) for layer in layers_of(network.graph))
+    weights = sum(layer.held_bytes(BYTES) for layer in layers_of(network.graph))
     activations = BYTES * max(held_activation_elements(network.graph))
     predicted = (weights + activations) / BYTES_PER_MB
     with TemporaryDirectory() as folder:

@@ -72,10 +72,22 @@ class Layer:
     """Parameters stored in a byte or less. They are read as they are, whatever the number format of
     the computation."""
     narrow_bits: int = 0
-    """Bytes of the narrow parameters."""
+    """Bits of the narrow parameters."""
+
+    unread_parameters: int = 0
+    """Entries of a table that no inference reads, as most of an embedding. Memory holds them, once
+    for all layers that look up in it."""
+    unread_narrow_bits: int = 0
+    """Bits of such entries that are stored in a byte or less, which are not among the former."""
 
     def parameter_bytes(self, bytes_per_element: int) -> int:
         """Return the bytes of the constants if a number of the computation has
         ``bytes_per_element``."""
         wide = self.parameters - self.narrow_parameters
         return wide * bytes_per_element + -(-self.narrow_bits // 8)
+
+    def held_bytes(self, bytes_per_element: int) -> int:
+        """Return the bytes of the constants that memory holds: those that are read, and the rest of
+        tables."""
+        rest = self.unread_parameters * bytes_per_element + -(-self.unread_narrow_bits // 8)
+        return self.parameter_bytes(bytes_per_element) + rest

@@ -73,7 +73,7 @@ def memory_tables(
     weights = tuple(
         np.array(
             [
-                sum(layer.parameter_bytes(width) for layer in own)
+                sum(layer.held_bytes(width) for layer in own)
                 if (choice.unit.bandwidth_share and not choice.unit.kept_bytes)
                 or choice.unit.memory_pool
                 else 0

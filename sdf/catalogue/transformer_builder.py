@@ -46,7 +46,11 @@ class _Graph(ModelWriter):
             down = self._product(inner, f"{name}/down", model.inner, model.hidden)
             data = self._residual(data, down, f"{name}/mlp")
         data = self._norm(self._at(data, self._sequence - 1), "norm")
-        logits = self._product(data, "logits", model.hidden, model.vocabulary)
+        if model.tied:
+            matrix = self.node("Transpose", "logits_w", ["embedding_w"], perm=(1, 0))
+            logits = self.node("MatMul", "logits", [data, matrix])
+        else:
+            logits = self._product(data, "logits", model.hidden, model.vocabulary)
         self.give(logits, (1, 1, model.vocabulary))
         return self.model()
 

@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from paretosoc.sdf.onnx.file import parse_model
 from paretosoc.sdf.onnx.layers import make_layer
 from paretosoc.sdf.onnx.nodes import Shape
 from paretosoc.sdf.onnx.operators.op_kinds import needs_plugin, operation_name
+from paretosoc.sdf.onnx.tables import Tables
 from paretosoc.sdf.onnx.walk import Walk, walk_model
 
 _QUANTISED = re.compile(
@@ -125,18 +126,19 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
     producer: dict[str, str] = {}
     readers = Counter(tensor for node in walk.layers for tensor in set(node.inputs) if tensor)
     results = set(walk.outputs)
+    tables = Tables(walk)
     actors: list[Actor] = []
     channels: list[Channel] = []
     for node in walk.layers:
         inputs = [walk.tensors[tensor] if tensor else None for tensor in node.inputs]
         used = [tensor for tensor in node.outputs if tensor in results or readers[tensor]]
+        outputs = [walk.tensors[tensor] for tensor in used]
+        shared = (tensor for tensor in used if tensor in results and readers[tensor])
         layer = make_layer(
-            node,
-            inputs,
-            [walk.tensors[tensor] for tensor in used],
-            sum(walk.tensors[tensor].elements for tensor in used if tensor in results
-                and readers[tensor]),
-        )  # fmt: skip
+            node, inputs, outputs, sum(walk.tensors[tensor].elements for tensor in shared)
+        )
+        wide, bits = tables.unread(node, inputs, outputs)
+        layer = replace(layer, unread_parameters=wide, unread_narrow_bits=bits)
         actors.append(Actor(node.name, layer))
         for tensor in dict.fromkeys(node.inputs):
             if tensor in producer:

@@ -1,9 +1,9 @@
 """The cost of a node: multiply-accumulates, constants and activations of one layer.
 
 Multiply-accumulates are counted for convolutions, matrix products, attention and recurrent layers,
-without biases, as is usual. All other layers cost the bytes that they move. A look-up in a constant
-table reads the fetched entries, not the table. Constants of a byte or less are read as they are
-stored.
+without biases, as is usual. All other layers cost the bytes that they move. Of constant
+:mod:`~sdf.onnx.tables` the fetched entries are read. Constants of a byte or less are read as they
+are stored.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from paretosoc.sdf.onnx.operators.einsum import einsum
 from paretosoc.sdf.onnx.operators.op_kinds import CONTRIBUTED_DOMAIN, kind_of, operation_name
 from paretosoc.sdf.onnx.operators.shape_rules import Inputs, convolution_window, weight_index
 from paretosoc.sdf.onnx.operators.windows import pooling_window
+from paretosoc.sdf.onnx.tables import read_elements
 
 
 def make_layer(
@@ -84,40 +85,18 @@ def _constants(
 ) -> list[_Constant]:
     if kind is LayerKind.RESHAPE:
         return []
-    fetched = sum(tensor.elements for tensor in outputs)
     tensors = dict(zip(node.inputs, inputs, strict=True))
     found = []
     for name, tensor in tensors.items():
         if tensor is None or not tensor.constant:
             continue
-        index, elements = node.inputs.index(name), tensor.elements
-        if node.operator in ("Gather", "GatherElements", "GatherND"):
-            elements = min(elements, fetched)
-        elif node.operator == "GatherBlockQuantized":
-            indices = _shape(inputs, 1) or ()
-            elements = min(elements, prod(indices) * prod(tensor.shape[1:]))
-        elif index in _TABLES.get(node.operator, ()):
-            elements = min(elements, _tokens(node, inputs) * tensor.shape[-1])
+        index = node.inputs.index(name)
+        elements = read_elements(node, index, inputs, outputs)
         bits = elements * tensor.narrow_bits
         if node.operator == "MatMulNBits" and index == 1:
             elements = node.integer("K", 1) * node.integer("N", 1)
         found.append(_Constant(elements, bits))
     return found
-
-
-_TABLES = {
-    "EmbedLayerNormalization": range(2, 5),
-    "QEmbedLayerNormalization": range(2, 5),
-    "RotaryEmbedding": range(1, 4),
-    "GroupQueryAttention": range(7, 9),
-}
-"""Inputs of which one row is read for every token."""
-
-
-def _tokens(node: Node, inputs: Inputs) -> int:
-    """Return batch times length. Heads may be a dimension between the two."""
-    shape = _shape(inputs, 0) or (1, 1)
-    return shape[0] * (shape[2] if len(shape) == 4 else shape[-1 if len(shape) < 3 else 1])
 
 
 def _shape(inputs: Inputs, index: int) -> Shape | None:

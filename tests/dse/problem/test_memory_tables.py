@@ -10,6 +10,7 @@ import pytest
 import paretosoc as dse
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.sdf.catalogue.language_models import LANGUAGE_MODELS
 from paretosoc.sdf.grouping.activations import held_activation_elements
 
 PARAMETERS = {"fp16": 2, "int8": 1}
@@ -17,7 +18,8 @@ PARAMETERS = {"fp16": 2, "int8": 1}
 
 def problem(**options):
     arguments = {"groups": 3, "units": ["gpu", "dla0"], "objectives": ["latency", "memory"]}
-    return dse.Problem(["resnet18", "mobilenet_v2"], "jetson-agx-orin", **(arguments | options))
+    networks = options.pop("networks", ["resnet18", "mobilenet_v2"])
+    return dse.Problem(networks, "jetson-agx-orin", **(arguments | options))
 
 
 def test_weights_follow_the_format_and_activations_the_widest():
@@ -29,6 +31,14 @@ def test_weights_follow_the_format_and_activations_the_widest():
         assert unit.weight_bytes.tolist() == expected
     for network, grouped in zip(made.numeric.networks, made.built.networks, strict=True):
         assert network.activation_bytes == 2 * max(held_activation_elements(grouped.graph))
+
+
+@pytest.mark.parametrize("name", ["bert-base", "qwen2-0.5b"])
+def test_an_embedding_is_held_whole(name: str) -> None:
+    made = problem(networks=[name], units=["gpu"], precision="fp16")
+    (unit,) = made.numeric.units
+    # Parameters, rotary tables, and rows that several layers of a table read.
+    assert unit.weight_bytes.sum() == pytest.approx(2 * LANGUAGE_MODELS[name].parameters, rel=2e-3)
 
 
 def test_frames_in_flight_hold_activations_each():

@@ -342,6 +342,44 @@ def test_a_look_up_reads_what_it_fetches() -> None:
     )
     assert (layer.parameters, layer.macs, layer.output_elements) == (48, 0, 48)
     assert layer.kind is LayerKind.DATA_MOVEMENT
+    assert (layer.parameter_bytes(2), layer.held_bytes(2)) == (96, 480_000)
+
+
+@pytest.mark.parametrize(
+    ("transposed", "shared", "held"),
+    [
+        # The matrix of the output is the table: as it is, in another layout, or one of its own.
+        (False, True, 30_000 * 8),
+        (True, True, 30_000 * 8),
+        (True, False, 2 * 30_000 * 8),
+    ],
+)
+def test_memory_holds_a_table_once(transposed: bool, shared: bool, held: int) -> None:
+    table = "table" if shared else "other"
+    nodes = [
+        helper.make_node("Gather", ["table", "ids"], ["a"]),
+        helper.make_node("Gather", ["table", "ids"], ["b"]),
+        helper.make_node("Add", ["a", "b"], ["data"]),
+        helper.make_node("Transpose", [table], ["turned"], perm=[1, 0]),
+        helper.make_node("MatMul", ["data", "turned"], ["y"])
+        if transposed
+        else helper.make_node("Gemm", ["data", table], ["y"], transB=1),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "tied",
+        [helper.make_tensor_value_info("ids", 7, (6,))],
+        [helper.make_tensor_value_info("y", 1, None)],
+        [TensorProto(name=name, data_type=1, dims=(30_000, 8)) for name in ("table", "other")],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    actors = import_onnx_bytes(model.SerializeToString(), name="tied").graph.actors
+    layers = [actor.layer for actor in actors if actor.layer is not None]
+    read = sum(layer.parameters for layer in layers)
+    assert read == 2 * 6 * 8 + 30_000 * 8
+    # Of a table that only look-ups read, each counts its rows: those of the second come twice.
+    twice = 2 * 6 * 8 if shared else 6 * 8
+    assert sum(layer.held_bytes(1) for layer in layers) == held + twice
 
 
 @pytest.mark.parametrize(
