@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Annotated, Any, ParamSpec, TypeVar
@@ -15,6 +15,7 @@ from pydantic import Field as Described
 import paretosoc as dse
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import DseError
+from paretosoc.dse.inputs.arguments import check_keywords
 from paretosoc.dse.server.answers import (
     CheckAnswer,
     ComparisonAnswer,
@@ -34,7 +35,7 @@ from paretosoc.dse.server.workspace import (
     Workspace,
 )
 from paretosoc.dse.version import VERSION
-from paretosoc.dse.workload.options import FIELDS, FILES
+from paretosoc.dse.workload.options import FIELDS, FILES, PAPERS
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.text.compare_fronts import compare_fronts
 
@@ -49,18 +50,8 @@ Answer = TypeVar("Answer")
 Search = Callable[[], FrontAnswer]
 
 
-def _searching(
-    begin: Callable[..., tuple[ProgressAnswer, Search]],
-    tool: Callable[[Any, ProgressAnswer, Search], Answer],
-) -> Callable[..., Answer]:
-    """Return the tool with the parameters of the method that begins its search, and as options
-    those of the table that a campaign has."""
-
-    @wraps(tool)
-    def called(self: Tools, *arguments: Any, **options: Any) -> Answer:
-        return tool(self, *begin(self, *arguments, **options))
-
-    written = signature(begin, eval_str=True)
+def _with_options(written: Signature, answer: type) -> Signature:
+    """Return a signature that has, in place of ``**options``, the options of a problem."""
     options = [
         Parameter(
             name,
@@ -69,13 +60,25 @@ def _searching(
             annotation=Annotated[field.kind.json_type, Described(description=field.description)],
         )
         for name, field in FIELDS.items()
-        if field.axis
+        if name not in PAPERS
     ]
     kept = [entry for entry in written.parameters.values() if entry.name != "options"]
-    called.__dict__["__signature__"] = written.replace(
-        parameters=[*kept, *options],
-        return_annotation=signature(tool, eval_str=True).return_annotation,
-    )
+    return written.replace(parameters=[*kept, *options], return_annotation=answer)
+
+
+def _searching(
+    begin: Callable[..., tuple[ProgressAnswer, Search]],
+    tool: Callable[[Any, ProgressAnswer, Search], Answer],
+) -> Callable[..., Answer]:
+    """Return the tool with the parameters of the method that begins its search."""
+
+    @wraps(tool)
+    def called(self: Tools, *arguments: Any, **options: Any) -> Answer:
+        return tool(self, *begin(self, *arguments, **options))
+
+    answer = signature(tool, eval_str=True).return_annotation
+    written = _with_options(signature(begin, eval_str=True), answer)
+    called.__dict__["__signature__"] = written
     return called
 
 
@@ -98,8 +101,7 @@ class Tools:
         **options: Any,
     ) -> tuple[ProgressAnswer, Search]:
         """Return a search, and the progress that it keeps. Input is checked before."""
-        files = {name: self._workspace.path(options[name]) for name in FILES if options.get(name)}
-        problem = self._problem(networks, platform, **options | files)
+        problem = self._problem(networks, platform, **options)
         folder = self._workspace.path(output)
         _at_most("max_evaluations", max_evaluations, MAX_EVALUATIONS)
         _at_most("prove_s", prove_s, MAX_PROOF_S)
@@ -174,15 +176,18 @@ class Tools:
         platform: str,
         mapping: dict[str, str | list[str]],
         clocks_mhz: dict[str, float | str] | None = None,
-        groups: int | None = None,
-        deadline_ms: float | None = None,
+        **options: Any,
     ) -> EvaluationAnswer:
         """Simulate a mapping: network to a unit, or to a list of units, one per group.
 
         Clocks are MHz, ``max`` or ``min`` by domain. Other domains run at their fastest.
         """
-        problem = self._problem(networks, platform, groups=groups, deadline_ms=deadline_ms)
+        problem = self._problem(networks, platform, **options)
         return evaluation_answer(dse.evaluate(problem, mapping, clocks_mhz))
+
+    evaluate.__dict__["__signature__"] = _with_options(
+        signature(evaluate, eval_str=True), EvaluationAnswer
+    )
 
     def verify(self, folder: str) -> VerificationAnswer:
         """Verify a result folder independently of the program that wrote it."""
@@ -201,7 +206,9 @@ class Tools:
     def _problem(self, networks: list[str], platform: str, **options: Any) -> dse.Problem:
         _at_most("networks", len(networks), MAX_NETWORKS)
         names = [self._workspace.network(name) for name in networks]
-        given = {name: value for name, value in options.items() if value not in (None, [])}
+        files = {name: self._workspace.path(options[name]) for name in FILES if options.get(name)}
+        chosen = options | files
+        given = {name: value for name, value in chosen.items() if value not in (None, [])}
         return dse.Problem(names, self._workspace.platform(platform), **given)
 
 
@@ -216,10 +223,26 @@ def make_server(workspace: Workspace) -> Any:
     refused = optional_import(
         "mcp.server.mcpserver.exceptions", extra=EXTRA, purpose="dse mcp"
     ).ToolError
-    server = package.MCPServer("paretosoc", instructions=_INSTRUCTIONS, version=VERSION)
     tools = Tools(workspace)
     searches = (tools.explore, tools.start, tools.poll)
-    for tool in (*searches, tools.show, tools.evaluate, tools.verify, tools.compare):
+    served = (*searches, tools.show, tools.evaluate, tools.verify, tools.compare)
+    known = {tool.__name__: signature(tool).parameters for tool in served}
+
+    base: Any = package.MCPServer
+
+    class Server(base):  # type: ignore[misc]
+        """Refuses arguments that a tool does not have, which the package leaves out."""
+
+        async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
+            asked = known.get(name, arguments)
+            try:
+                check_keywords(name, {k: v for k, v in arguments.items() if k not in asked}, asked)
+            except DseError as error:
+                raise refused(str(error)) from error
+            return await super().call_tool(name, arguments, context)
+
+    server = Server("paretosoc", instructions=_INSTRUCTIONS, version=VERSION)
+    for tool in served:
         server.tool()(_refusing(tool, refused))
     return server
 

@@ -25,8 +25,7 @@ ARGUMENTS: dict[tuple[str, str], dict[str, Any]] = {
         for tool in ("explore", "start")
         for name in ("networks", "platform", "output", "losses", "profile")
     },
-    ("evaluate", "networks"): EVALUATE,
-    ("evaluate", "platform"): EVALUATE,
+    **{("evaluate", name): EVALUATE for name in ("networks", "platform", "losses", "profile")},
     ("show", "folder"): {},
     ("poll", "folder"): {},
     ("verify", "folder"): {},

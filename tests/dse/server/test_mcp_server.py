@@ -123,6 +123,31 @@ def test_formats_losses_memory_and_batches_are_those_of_explore(tmp_path: Path) 
     assert "no unit of this problem has the memory pool 'npu'" in no_pool
 
 
+def test_arguments_that_a_tool_does_not_have_are_refused(tmp_path: Path) -> None:
+    asked = {**PAIR, "output": "x", "max_evaluations": 10}
+    unknown = refusal(tmp_path, "explore", **asked, deadline=10)
+    assert "explore: there is no argument 'deadline' (did you mean deadline_ms?)" in unknown
+    assert "show: there is no argument 'member'" in refusal(
+        tmp_path, "show", folder="x", member="knee"
+    )
+    assert not (tmp_path / "x").exists()
+
+
+def test_options_are_those_of_the_reference_page(tmp_path: Path) -> None:
+    sizes = {"networks": ["qwen2-0.5b"], "platform": "rk3588", "dimensions": {"sequence": 1}}
+    asked = {**sizes, "groups": 2, "pins": {"qwen2-0.5b": "npu0"}}
+    explored, evaluated = call(
+        tmp_path,
+        ("explore", {**asked, "output": "one", "max_evaluations": 20, "dispatch": "group"}),
+        ("evaluate", {**asked, "mapping": {"qwen2-0.5b": "npu0"}, "deadline_ms": 0.01}),
+    )
+    rows = explored.structured_content["rows"]
+    assert {unit for row in rows for unit in row["groups_by_unit"]} == {"npu0"}
+    document = json.loads((tmp_path / "one/costs.json").read_text("utf-8"))
+    assert document["networks"][0]["source"]["dimensions"] == {"sequence": 1}
+    assert evaluated.structured_content["broken"]
+
+
 def test_a_mapping_is_evaluated(tmp_path: Path) -> None:
     mapping = {"alexnet": "gpu", "squeezenet": ["gpu"] * 3}
     gpu, limited = call(
