@@ -29,12 +29,16 @@ def _part(layer: str) -> Part | None:
 
 
 def language_models(deployment: Deployment) -> list[list[int]]:
-    """Return the phases of each language model, networks in their order."""
+    """Return the phases of each language model, networks in their order. They hand their cache
+    over, as networks do what others read (``reads_mb``), and are of one model."""
     problem = deployment.problem
     models: list[list[int]] = []
     for source, target in sorted(
         {(problem.network_of[a], problem.network_of[b]) for a, b in problem.handovers}
     ):
+        one, other = (deployment.known_origins.networks[n].source for n in (source, target))
+        if one.is_task or one.reference != other.reference:
+            continue
         known = next((model for model in models if source in model), None)
         if known is None:
             models.append([source, target])

@@ -110,14 +110,14 @@ def format_named(target: str, deployment: Deployment) -> Format:
 
 def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
     """Return formats by their names on the command line, with the reason why each cannot serve the
-    member, or None if it can: all that concern the problem but those of other runtimes than the
+    member, or None if it can: all that concern the member but those of other runtimes than the
     front was explored for."""
     explored = deployment.problem.runtime
     others = {runtime.value for runtime in Runtime} - {explored} if explored else set()
     return {
         name: _reason_against(deployment, form)
         for name, form in FORMATS.own.items()
-        if name not in others and form.concerns(deployment.problem)
+        if name not in others and form.concerns(deployment)
     }
 
 

@@ -16,7 +16,7 @@ from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_se
 from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
 from paretosoc.results.deploy.deployment import Deployment, check_platform
 from paretosoc.results.deploy.iree_script import check_iree, iree_script
-from paretosoc.results.deploy.llama_script import check_llama, llama_script
+from paretosoc.results.deploy.llama_script import check_llama, language_models, llama_script
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from paretosoc.results.deploy.nvpmodel_section import (
     mode_cost_words,
@@ -277,7 +277,9 @@ FORMATS: Registry[Format] = Registry(
         "ros2": Format(_check_layers, _write_ros2, _MODELS | {"--tensorrt"}),
         "iree": Format(_and_layers(check_iree), _write_iree, _MODELS),
         "llama-cpp": Format(
-            check_llama, _write_llama, concerns=lambda problem: bool(problem.handovers)
+            check_llama,
+            _write_llama,
+            concerns=lambda member: member.origins is not None and bool(language_models(member)),
         ),
         "json": Format(check_platform, lambda job: {}),
     },

@@ -11,7 +11,6 @@ from paretosoc.common.files import file_in
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.deployment_document import EnginePlan
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -72,5 +71,5 @@ class Format:
     """Options of the command that it has a use for."""
     texts: Callable[[Sequence[Deployment]], list[str]] | None = None
     """The text for each member of one front, if the format is one text; raises as ``check``."""
-    concerns: Callable[[Problem], bool] = lambda _: True
-    """Whether the problem has what the format is for."""
+    concerns: Callable[[Deployment], bool] = lambda _: True
+    """Whether the member has what the format is for."""

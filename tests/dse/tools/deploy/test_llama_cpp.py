@@ -89,6 +89,23 @@ def test_a_script_of_an_assistant(tmp_path, dse):
     assert 0.1 < len(kept) / len(on_cpu(["-ngl", "0"], 24)) < 0.5
 
 
+def test_a_network_that_reads_from_another_is_no_phase_of_it(tmp_path, dse):
+    (tmp_path / "w.yaml").write_text(
+        "tasks:\n"
+        "  - {name: decode, times: [{unit: cpu, ms: 4}]}\n"
+        "  - {name: suppress, reads_mb: {detect: 2}, times: [{unit: cpu, ms: 2}]}\n"
+        "networks:\n"
+        "  - {name: detect, network: squeezenet, reads_mb: {decode: 3}}\n"
+    )
+    command = ["explore", str(tmp_path / "w.yaml"), "-p", "jetson-orin-nano-8gb", "--groups", "2"]
+    command += ["--max-evaluations", "50", "--max-nodes", "0"]
+    assert run([*command, "-q", "-o", str(tmp_path / "run")]) == 0
+    outcome = dse("deploy", tmp_path / "run", "--to", "llama-cpp", "-o", tmp_path / "out")
+    assert (outcome.status, len(outcome.lines)) == (2, 1)
+    assert "llama.cpp runs language models" in outcome.err
+    assert "llama-cpp" not in dse("show", tmp_path / "run", "--member", "0").out
+
+
 def test_others_are_refused_in_a_line(tmp_path, dse, pair_folder):
     outcome = dse("deploy", pair_folder, "--to", "llama-cpp", "-o", tmp_path / "out")
     assert (outcome.status, len(outcome.lines)) == (2, 1)
