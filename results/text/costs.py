@@ -141,7 +141,10 @@ def _fitting(
     sets: list[list[int]] = [[]]
     for u in range(len(problem.units)):
         trial = _table(problem, n, [*sets[-1], u], origins, points, figure)
-        if sets[-1] and Console(width=10_000).measure(trial).maximum > width:
+        if (
+            sets[-1]
+            and Console(width=10_000, markup=False, emoji=False).measure(trial).maximum > width
+        ):
             sets.append([])
         sets[-1].append(u)
     return sets

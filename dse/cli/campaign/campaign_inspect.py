@@ -10,13 +10,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
-
 from paretosoc.common.files import replace_file
 from paretosoc.common.tables import csv_text, plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import (
     REGRESSIONS,
@@ -233,7 +232,7 @@ def _print(pivot: Pivot) -> None:
     texts = _texts(pivot)
     labels = [[part or "none" for part in label] for label in pivot.rows]
     heads = [" / ".join(part or "none" for part in column) for column in pivot.columns]
-    console = Console(highlight=False)
+    console = open_console()
     print(title)
     for block in _blocks(pivot.row_fields, labels, heads, texts, console.width):
         result = plain_table(*pivot.row_fields, no_wrap=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import open_console
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -85,13 +86,11 @@ def platforms(as_json: opt.AsJson = False) -> None:
 
 
 def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:
-    from rich.console import Console
-
     if as_json:
         print(json.dumps(rows, indent=2))
         return
 
-    console = Console()
+    console = open_console()
     table, left_out = list_table(rows, console.width)
     console.print(table)
     if left_out:
@@ -104,7 +103,6 @@ def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]
     Columns are added as long as they fit. The next one gets the remaining width, with its texts
     wrapped, if that is not too narrow.
     """
-    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0))
@@ -120,5 +118,5 @@ def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]
         left -= needed + _GAP
         shown += 1
     for row in rows:
-        table.add_row(*(escape(str(row[name])) for name in names[:shown]))
+        table.add_row(*(str(row[name]) for name in names[:shown]))
     return table, names[shown:]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import open_console, show
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -63,12 +63,10 @@ def network(
         return
     _print(summary, with_groups=on is None)
     if on is not None:
-        from rich.console import Console
-
         from paretosoc.results.text.costs import cost_tables
 
         print()
-        console = Console(highlight=False)
+        console = open_console()
         console.print(cost_tables(*on, width=console.width))
 
 
@@ -104,7 +102,6 @@ def network_data(summary: NetworkSummary) -> dict[str, Any]:
 def _print(summary: NetworkSummary, *, with_groups: bool) -> None:
     """Print the summary. The default cut is left out if the groups on a board follow, which may be
     others: layers that a unit cannot run are kept apart."""
-    from rich.markup import escape
 
     def shapes(tensors: tuple[tuple[str, tuple[int, ...]], ...]) -> str:
         texts = [f"{name} {'x'.join(map(str, shape)) or 'scalar'}" for name, shape in tensors]
@@ -124,7 +121,7 @@ def _print(summary: NetworkSummary, *, with_groups: bool) -> None:
         f"inputs: {shapes(summary.inputs)}",
         f"outputs: {shapes(summary.outputs)}",
     ]
-    show(escape("\n".join(lines)))
+    show("\n".join(lines))
     print()
     show(_kinds(summary))
     print()
@@ -137,7 +134,7 @@ def _print(summary: NetworkSummary, *, with_groups: bool) -> None:
         *([_groups(summary)] if with_groups else []),
         *(f"note: {warning}" for warning in summary.warnings),
     ]
-    show(escape("\n".join(lines)))
+    show("\n".join(lines))
 
 
 def _groups(summary: NetworkSummary) -> str:

@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
-
 from paretosoc.common.files import replace_file
 from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.imported_profile import Replace, source_text
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.calibration import (
     Calibration,
@@ -126,7 +125,7 @@ def _document(calibration: Calibration, errors: Sequence[FormError]) -> dict[str
 
 
 def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
-    console = Console()
+    console = open_console()
     title = "Parameters with one standard error; residuals of the measurements used"
     table = plain_table("of", "parameter", ">value", ">error", title=title)
     for result in results:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from paretosoc.common.files import replace_file
@@ -120,7 +119,7 @@ def _print(rows: Sequence[LayerLoss], meter: LossMeter, samples: int) -> None:
     table = plain_table("layer", "format", ">loss %")
     order = sorted(rows, key=lambda row: -row.loss_ppm)
     for row in order[:_SHOWN]:
-        table.add_row(escape(row.layer), row.number_format, f"{100 * row.loss_ppm / PPM:.4f}")
+        table.add_row(row.layer, row.number_format, f"{100 * row.loss_ppm / PPM:.4f}")
     show(table)
     what = {
         Metric.TOP1: "share of positions with another class",

@@ -9,6 +9,7 @@ import click
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
 
@@ -39,7 +40,6 @@ def periodic(
     force: opt.Force = False,
 ) -> int:
     """Find periodic schedules of a network with retiming (Mobile-I)."""
-    from rich.console import Console
 
     from paretosoc.dse.papers.mobile_i.explore import explore_periodic
     from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
@@ -58,7 +58,7 @@ def periodic(
     )
     PERIODIC_FOLDER.write(output, periodic_files(found), overwrite=force)
     if not quiet:
-        console = Console(highlight=False)
+        console = open_console()
         for view in found.views(width=console.width, resolution=None):
             console.print(view)
         names = ", ".join(sorted(path.name for path in output.iterdir()))

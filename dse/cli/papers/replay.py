@@ -9,6 +9,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import open_console
 
 if TYPE_CHECKING:
     from paretosoc.dse.papers.anytime.record import Replay
@@ -38,8 +39,6 @@ def replay(
 
 
 def _print(result: Replay, folder: Path) -> None:
-    from rich.console import Console
-
     from paretosoc.common.tables import plain_table
 
     table = plain_table(
@@ -59,7 +58,7 @@ def _print(result: Replay, folder: Path) -> None:
             "-" if phase.searched_s is None else f"{1000 * phase.searched_s:.1f}",
             phase.status if phase.proved_s is None else f"{1000 * phase.proved_s:.0f}",
         )
-    console = Console(highlight=False)
+    console = open_console()
     console.print(f"{result.title}, on {result.platform}; time of the search: {result.clock}")
     console.print(table)
     console.print(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
@@ -43,17 +44,16 @@ def _print(
     as_markdown: bool,
 ) -> None:
     from rich import box
-    from rich.console import Console
 
     from paretosoc.common.tables import plain_table
 
-    console = Console(highlight=False)
+    console = open_console()
     sides = (comparison.first, comparison.second)
     console.print(f"A: {folders[0]}\nB: {folders[1]}")
     if comparison.differences:
         console.print("\nThese are not the same problem; they differ in", style="bold")
         for text in comparison.differences:
-            console.print(f"  {text}", markup=False)
+            console.print(f"  {text}")
     console.print()
     table = plain_table("", ">A", ">B")
     if as_markdown:
@@ -90,7 +90,7 @@ def _print(
             (f"{name}'s members that {other} dominates", side.dominated),
             (f"{name}'s members that {other} lacks", side.own),
         ):
-            console.print(f"{what}: {_ranges(members)}", markup=False)
+            console.print(f"{what}: {_ranges(members)}")
 
 
 def _range_of_shares(side: FrontSide) -> str:

@@ -6,10 +6,9 @@ import json
 from enum import Enum
 from typing import Annotated
 
-from rich.console import Console
-
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.inputs.kinds_by_name import Clocks
 from paretosoc.dse.problem.domains import clocks_at
 from paretosoc.results.export.result_folder import read_costs, read_results
@@ -49,5 +48,5 @@ def costs(
         print(json.dumps(document, indent=2))
         return
 
-    console = Console(highlight=False)
+    console = open_console()
     console.print(cost_tables(problem, origins, points, figure=show.value, width=console.width))

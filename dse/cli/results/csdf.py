@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
-
 from paretosoc.common.files import replace_file
 from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.analysis.csdf import MappedDataflow, mapped_dataflow
 from paretosoc.results.export.result_folder import read_costs, read_results
@@ -65,7 +64,7 @@ def _figures(result: MappedDataflow) -> dict[str, float | int]:
 
 
 def _print(result: MappedDataflow, index: int) -> None:
-    console = Console()
+    console = open_console()
     graph = result.pipelined
     headings = ("actor", ">phases", ">load ms", "reads from", ">buffers in kB")
     table = plain_table(*headings, title=f"Member {index}: one actor per unit")

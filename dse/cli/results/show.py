@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import paretosoc as dse
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -58,7 +59,6 @@ def show(
 
     Of a front its choices are shown: named members and the fewest others that stand for all.
     """
-    from rich.console import Console
 
     from paretosoc.common.tables import plain_table
     from paretosoc.dse.api.result import open_result
@@ -81,7 +81,7 @@ def show(
     if as_json:
         print(json.dumps(rows if member is None else rows[0], indent=2))
         return
-    console = Console(highlight=False)
+    console = open_console()
     views = (
         result.views(width=console.width, resolution=share)
         if member is None

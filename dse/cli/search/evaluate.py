@@ -10,6 +10,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -125,22 +126,20 @@ def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping
 
 
 def _print(result: Evaluated) -> None:
-    from rich.console import Console
-
     from paretosoc.results.text.member_diff import member_lines
     from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
     problem, member = result.problem, result.member
-    console = Console(highlight=False)
+    console = open_console()
     if result.constraints:
         failing = sum(not state.met for state in result.constraints)
         count = pluralize(len(result.constraints), "constraint")
         verdict = f"{failing} of {count} broken" if failing else f"{count} met"
-        console.print(verdict, style="bold", markup=False)
+        console.print(verdict, style="bold")
     for state in result.constraints:
-        console.print(f"{'met  ' if state.met else 'FAILS'} {state.describe()}", markup=False)
+        console.print(f"{'met  ' if state.met else 'FAILS'} {state.describe()}")
     for line in member_lines(problem, member):
-        console.print(line, markup=False)
+        console.print(line)
     console.print()
     console.print(
         schedule_table(problem, result.scheduled.schedule, most=SCHEDULE_ROWS, rest="--json")

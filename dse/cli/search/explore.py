@@ -15,7 +15,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import open_console, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
 
@@ -342,8 +342,6 @@ def _tell(
 
 
 def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: bool) -> None:
-    from rich.console import Console
-
     from paretosoc.dse.api.front_pictures import describe_sureness
     from paretosoc.dse.certificate.summary import describe_proof
     from paretosoc.dse.workload.objectives import OF_A_FRAME
@@ -352,35 +350,32 @@ def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: 
     from paretosoc.results.text.front import front_table
     from paretosoc.results.text.space_description import describe_fixed_clocks
 
-    console, front = Console(), found.numeric
+    console, front = open_console(), found.numeric
     console.print(front_table(front, width=console.width, guarantee=guarantee_figures))
     source = front.provenance
     console.print(
         f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s "
         f"(seed {source.seed}, {source.ended})",
-        highlight=False,
     )
     if source.engine == "exact":
-        console.print("The exact search began with these, and found the rest.", highlight=False)
+        console.print("The exact search began with these, and found the rest.")
     goals = [objective.kind.value for objective in front.problem.objectives]
     if chosen and goals != list(OF_A_FRAME):
-        console.print(f"Objectives, since none were named: {', '.join(goals)}.", highlight=False)
+        console.print(f"Objectives, since none were named: {', '.join(goals)}.")
     for text in refused:
-        console.print(f"{text}.", highlight=False)
+        console.print(f"{text}.")
     held = describe_fixed_clocks(front.problem)
     if held is not None:
-        console.print(f"Clocks not searched: {held}.", highlight=False)
+        console.print(f"Clocks not searched: {held}.")
     for sentence in (*describe_sureness(found), *describe_proof(front)):
-        console.print(sentence, highlight=False)
+        console.print(sentence)
     console.print(
         f"Written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}",
-        highlight=False,
         soft_wrap=True,
     )
     has_knee = any(KNEE in marks for marks in mark_members(front).values())
     console.print(
         f"Next: dse report {folder}; dse show {folder} --member {KNEE if has_knee else 0}; "
         f"dse analyze confidence {folder}",
-        highlight=False,
         soft_wrap=True,
     )

@@ -8,18 +8,24 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import Console, RenderableType
     from rich.status import Status
 
 _BEGINNING = re.compile(r" *\S+  +| *")
 
 
-def show(*views: RenderableType) -> None:
-    """Print views, one below the other."""
+def open_console() -> Console:
+    """Return a console for standard output that prints texts as they are: a unit in brackets, such
+    as ``[ms]``, and a part of a name between colons are no markup."""
     # Imported here: the help of most commands shows nothing else.
     from rich.console import Console
 
-    console = Console(highlight=False)
+    return Console(highlight=False, markup=False, emoji=False)
+
+
+def show(*views: RenderableType) -> None:
+    """Print views, one below the other."""
+    console = open_console()
     for view in views:
         console.print(view)
 

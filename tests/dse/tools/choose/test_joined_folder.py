@@ -84,6 +84,14 @@ def test_the_folder_has_a_front_for_each_combination(dse, explored: Path) -> Non
     assert (explored / "report.html").read_text() == page
 
 
+def test_tables_have_the_units_of_times(dse, workload: Path, tmp_path: Path) -> None:
+    goals = ("--objective", "response:look", "--objective", "power")
+    assert dse("explore", workload, *SMALL, *goals, "-q", "-o", tmp_path / "o").status == 0
+    table = dse("show", tmp_path / "o").out
+    assert "[ms]" in table
+    assert "[W]" in table
+
+
 def test_every_front_and_the_joined_one_are_verified(dse, explored: Path) -> None:
     done = dse("verify", explored)
     assert done.status == 0, done.out
