@@ -10,6 +10,7 @@ import numpy as np
 
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
 from paretosoc.fitness.cost_model.dvfs_forms import point_at
+from paretosoc.fitness.cost_model.power import domain_idle_mw
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import Platform, Unit
 
@@ -28,13 +29,16 @@ class ClockMeasurement:
     """Operating points of the unit's clocks, in their order."""
     ms: float | None
     mw: float | None
-    """Mean power of all that was measured, idle parts included."""
+    """Mean power of all that was measured, idle parts included, with clocks that are not the unit's
+    at their parked point."""
     mj: float | None
 
 
 def read_measurements(path: Path, platform: Platform) -> list[ClockMeasurement]:
     """Return the rows of a CSV file with the columns ``network``, ``unit``, optional ``layer``,
-    ``DOMAIN_mhz`` for clocks (default: the fastest), and some of ``ms``, ``fps``, ``mw``, ``mj``.
+    ``DOMAIN_mhz`` for clocks, and some of ``ms``, ``fps``, ``mw``, ``mj``. A clock that is not given
+    is the fastest; one that the unit does not depend on, the parked one. At another one the board
+    draws other idle power, which is taken from the measured one.
 
     Raises:
         PlatformError: with the line, if a row names a unit or clock that the platform does not
@@ -56,9 +60,11 @@ def _measurement(row: TableRow, platform: Platform, clocks: dict[str, str]) -> C
         raise PlatformError(f"{row.where}: network must not be empty")
     unit = platform.unit_by_name[name]
     for column, domain in clocks.items():
-        if row.cells[column] and domain not in unit.clocks:
+        is_off = platform.domain_by_name[domain].may_be_off and domain not in unit.clocks
+        if row.cells[column] and is_off:
             raise PlatformError(
-                f"{row.where}: {column} must be empty: {name} depends on {', '.join(unit.clocks)}"
+                f"{row.where}: {column} must be empty: {name} depends on "
+                f"{', '.join(unit.clocks)}, and {domain} is off meanwhile"
             )
     figures = {figure: row.number(figure) for figure in FIGURES}
     for figure, value in figures.items():
@@ -71,6 +77,20 @@ def _measurement(row: TableRow, platform: Platform, clocks: dict[str, str]) -> C
         raise PlatformError(f"{row.where}: one of {', '.join(FIGURES)} is required")
     rate = figures["fps"]
     time = 1000 / rate if rate is not None else figures["ms"]
+    beside_mw = _beside_mw(row, platform, unit)
+    if figures["mw"] is not None:
+        figures["mw"] -= beside_mw
+    if beside_mw and figures["mj"] is not None:
+        if time is None:
+            raise PlatformError(f"{row.where}: mj beside a clock that {name} does not depend on needs ms or fps")
+        figures["mj"] -= beside_mw * time / 1000
+    for figure in ("mw", "mj"):
+        value = figures[figure]
+        if value is not None and value <= 0:
+            raise PlatformError(
+                f"{row.where}: {figure} must be above the {beside_mw} mW that clocks which {name} "
+                f"does not depend on add to their parked ones, got {row.cells[figure]}"
+            )
     return ClockMeasurement(
         network=row.cells["network"],
         layer=row.cells["layer"],
@@ -80,6 +100,20 @@ def _measurement(row: TableRow, platform: Platform, clocks: dict[str, str]) -> C
         mw=_float(figures["mw"]),
         mj=_float(figures["mj"]),
     )
+
+
+def _beside_mw(row: TableRow, platform: Platform, unit: Unit) -> int:
+    """Return what clocks that the unit does not depend on draw more than at their parked points."""
+    more = 0
+    for domain in platform.domains:
+        column = f"{domain.name}_mhz"
+        megahertz = None if domain.name in unit.clocks else row.number(column)
+        if megahertz is not None:
+            where = f"{row.where}: {column}"
+            point = point_at(platform, domain.name, round(megahertz * 1000), where)
+            drawn = domain_idle_mw(platform, domain.name)
+            more += int(drawn[point] - drawn[domain.parked])
+    return more
 
 
 def _points(row: TableRow, platform: Platform, unit: Unit) -> tuple[int, ...]:

@@ -65,6 +65,15 @@ def _along(values: IntArray, axis: int, dimensions: int) -> IntArray:
     return values.reshape(shape)
 
 
+def domain_idle_mw(platform: Platform, domain: str) -> IntArray:
+    """Return the idle power of a domain that is on, with its units, [operating points]."""
+    drawn = domain_static_mw(platform, domain)
+    for unit in platform.units:
+        if unit.clocks[0] == domain:
+            drawn = drawn + np.array(unit.power[0].idle_mw, dtype=np.int64)
+    return drawn
+
+
 def alone_idle_mw(platform: Platform, unit: Unit, board_mw: int) -> IntArray:
     """Return the power at all times while only ``unit`` is in use, [*operating points of its
     clocks].
@@ -77,10 +86,7 @@ def alone_idle_mw(platform: Platform, unit: Unit, board_mw: int) -> IntArray:
     for domain in platform.domains:
         if domain.may_be_off and domain.name not in unit.clocks:
             continue
-        drawn = domain_static_mw(platform, domain.name)
-        for other in platform.units:
-            if other.clocks[0] == domain.name:
-                drawn = drawn + np.array(other.power[0].idle_mw, dtype=np.int64)
+        drawn = domain_idle_mw(platform, domain.name)
         if domain.name in unit.clocks:
             total += _along(drawn, unit.clocks.index(domain.name), len(shape))
         else:

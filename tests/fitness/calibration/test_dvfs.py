@@ -24,7 +24,7 @@ from paretosoc.fitness.cost_model.dvfs_forms import (
     power_mw,
     time_ms,
 )
-from paretosoc.fitness.cost_model.power import alone_idle_mw
+from paretosoc.fitness.cost_model.power import alone_idle_mw, domain_idle_mw
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.profiles.profile_document import document_bytes, merged
 from paretosoc.fitness.profiles.profile_file import read_profile
@@ -368,6 +368,41 @@ def test_a_table_is_read(tmp_path):
     assert (rows[0].ms, rows[0].mj, rows[0].mw) == (100.0, 440.0, None)
     assert rows[1].points == (12, 11, EMC)
     assert list(subjects(rows)) == [("vgg19", "", "gpu")]
+
+
+def test_power_is_that_at_the_parked_clocks_of_what_the_unit_does_not_depend_on(tmp_path):
+    """A Jetson whose clocks are all held has its CPU at the fastest one, as the log shows."""
+    orin = load_platform("jetson-orin-nano-8gb")
+    rows = read_measurements(
+        table(
+            tmp_path,
+            "network,unit,cpu_mhz,ms,mw,mj\nresnet50,gpu,1728,2,9000,\n"
+            "resnet50,gpu,729.6,2,9000,\nresnet50,gpu,,2,9000,\nresnet50,gpu,1728,2,,18\n",
+        ),
+        orin,
+    )
+    idle = domain_idle_mw(orin, "cpu")
+    more = float(idle[-1] - idle[orin.domain_by_name["cpu"].parked])
+    assert more > 100
+    assert [row.mw for row in rows] == [9000 - more, 9000, 9000, None]
+    assert rows[3].mj == pytest.approx(18 - 2 * more / 1000)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        (
+            "resnet50,gpu,1728,2,300,",
+            r"mw must be above the \d+ mW that clocks which gpu does not depend on add .* got 300",
+        ),
+        ("resnet50,gpu,1728,,,18", "mj beside a clock that gpu does not depend on needs ms or fps"),
+        ("resnet50,gpu,1700,2,9000,", "cpu_mhz: cpu has no 1700 MHz"),
+    ],
+)
+def test_powers_beside_other_clocks_that_cannot_be_used_are_named(tmp_path, line, message):
+    path = table(tmp_path, f"network,unit,cpu_mhz,ms,mw,mj\n{line}\n")
+    with pytest.raises(PlatformError, match=message):
+        read_measurements(path, load_platform("jetson-orin-nano-8gb"))
 
 
 @pytest.mark.parametrize(
