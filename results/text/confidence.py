@@ -53,9 +53,12 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
         f"{words}, half within {half} %, nine of ten within {most} %: {_places(problem, of)}"
         for (words, half, most), of in found.items()
     )
-    power = percent_off(max(powers))
+    power, idle = percent_off(max(powers)), percent_off(origins.idle_error)
+    of_power = f"Powers: half within {power} %."
+    if power != idle:
+        of_power = f"Powers above idle: half within {power} %, idle power within {idle} %."
     where = " at the fastest clocks" if grows else ""
-    lines = [f"Times{where} are {times}. Powers: half within {power} %."]
+    lines = [f"Times{where} are {times}. {of_power}"]
     if origins.measured:
         count = len(origins.measured)
         lines.append(

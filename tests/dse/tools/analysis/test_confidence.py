@@ -555,3 +555,12 @@ def test_words_say_at_which_clocks_a_time_was_measured(pair_folder):
     exact, measured = CostError(network=20, clock=70), CostError(20, clock=70, at_khz=at)
     assert f"at {domain.name} {at[0][1] / 1000:g} MHz, half within" not in told(exact)
     assert f"at {domain.name} {at[0][1] / 1000:g} MHz, half within" in told(measured)
+
+
+def test_idle_power_has_its_own_words_if_other_powers_are_given(tmp_path) -> None:
+    (tmp_path / "w.yaml").write_text(
+        "tasks: [{name: a, rate_hz: 100, times: [{unit: cpu, ms: 2, power_mw: 1000}]}]"
+    )
+    front = dse_library.explore(tmp_path / "w.yaml", "jetson-orin-nano-8gb", max_evaluations=20)
+    (words, *_) = describe_costs(front.numeric, front.costs)
+    assert words.endswith("Powers above idle: half within 4 %, idle power within 17 %.")
