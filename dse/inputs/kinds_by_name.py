@@ -267,10 +267,15 @@ class Sizes(Kind):
         return tuple((key, size.read(number, name)) for key, number in value.items())
 
     def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, int], ...]:
-        sizes = []
+        sizes: dict[str, int] = {}
         for text in given:
             found = re.fullmatch("(.+)=([0-9]{1,9})", text, re.DOTALL)
             if not found or int(found[2]) < 1:
                 raise wrong_argument(name, "NAME=N with N from 1", text)
-            sizes.append((found[1], int(found[2])))
-        return tuple(sizes)
+            key, size = found[1], int(found[2])
+            if sizes.setdefault(key, size) != size:
+                raise WorkloadError(
+                    f"{name}: one size for each dimension is required, got {key}={sizes[key]} and "
+                    f"{key}={size}"
+                )
+        return tuple(sizes.items())

@@ -224,7 +224,9 @@ def build_problem(
             *(fewer if isinstance(problem.execution, LongRun) else ()),
             *unused,
             *unserved_units(platform, options, runtime),
-            *problem_warnings(workload.networks, entries, platform, formats, profile),
+            *problem_warnings(
+                workload.networks, entries, platform, formats, profile, options.dimensions
+            ),
             *(() if losses is None else mixed_metrics(problem, groups, losses)),
         ),
         raised=raised,

@@ -27,16 +27,20 @@ def problem_warnings(
     platform: Platform,
     formats: Sequence[str],
     profile: Profile | None,
+    sizes: Sequence[tuple[str, int]] = (),
 ) -> tuple[str, ...]:
     """Return texts about unknown, unused or unsupported parts.
 
     Args:
         tables: tables of each network of the workload. Networks that are alike share theirs.
+        sizes: sizes of dimensions that the options give, of all networks or, after its name and a
+            colon, of one.
 
     Raises:
-        WorkloadError: on the size of a dimension that no network has.
+        WorkloadError: on the size of a dimension that no network has, or not the one that it is
+            given for.
     """
-    _check_dimensions(workload, tables)
+    _check_dimensions(workload, tables, sizes)
     distinct = list(dict.fromkeys(tables))
     imported = [entry.imported for entry in distinct]
     measurable = [
@@ -90,9 +94,22 @@ def mixed_metrics(
     )
 
 
-def _check_dimensions(workload: Sequence[WorkloadNetwork], tables: Sequence[NetworkTables]) -> None:
-    """Refuse sizes of dimensions that no network has."""
+def _check_dimensions(
+    workload: Sequence[WorkloadNetwork],
+    tables: Sequence[NetworkTables],
+    sizes: Sequence[tuple[str, int]],
+) -> None:
+    """Refuse sizes of dimensions that no network has, or not the one that they are given for."""
     pairs = list(zip(workload, tables, strict=True))
+    for network, entry in pairs:
+        for name in entry.imported.unused_dimensions:
+            if any(key == f"{network.name}:{name}" for key, _ in sizes):
+                own = entry.imported.dynamic_dimensions
+                hint = did_you_mean(name, own) if own else "its sizes are fixed"
+                raise WorkloadError(
+                    f"{as_written('dimensions')}: network {network.name!r} has no dynamic "
+                    f"dimension {name!r} ({hint})"
+                )
     given = {name for network in workload for name, _ in network.dimensions}
     used = {
         name

@@ -65,8 +65,9 @@ class LossTable:
         if not found:
             if number_format == REFERENCE:
                 return (0,) * len(groups)
+            named = " or ".join(map(repr, dict.fromkeys(networks)))
             raise PlatformError(
-                f"{self.name}: has no row of network {networks[0]!r} in {number_format}; a row "
+                f"{self.name}: has no row of network {named} in {number_format}; a row "
                 f"with the layer {EVERY_LAYER} is for all its layers that multiply"
             )
         rows = found[0]

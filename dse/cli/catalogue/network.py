@@ -50,7 +50,7 @@ def network(
 
     if is_workload_file(source):
         raise WorkloadError(f"{source}: is a workload file: one of its networks is required")
-    dimensions = opt.sizes_of(dim)
+    dimensions = opt.sizes_of(dim, source)
     summary = summarise(load_network(source, dimensions=dimensions))
     if platform is None and precision is not None:
         raise WorkloadError("--precision: needs --platform")

@@ -100,7 +100,7 @@ def begin_import(
     chip = load_platform(platform)
     chosen = choose_units(chip, units)
     form = choose_precision(chip, options.precision)
-    imported = load_network(network, dimensions=opt.sizes_of(options.dim))
+    imported = load_network(network, dimensions=opt.sizes_of(options.dim, network))
     layers = [actor.layer for actor in imported.graph.actors if actor.layer is not None]
     support = layer_support(layers, chip, form).table
     text = options.groups

@@ -75,7 +75,7 @@ def sensitivity(
     check_output_file(output, overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)
     scaling = parse_scaling(image_mean, image_std)
-    network = trained_model(source, opt.sizes_of(dim))
+    network = trained_model(source, opt.sizes_of(dim, source))
     taken = (
         random_samples(network.inputs, samples, label=network.name)
         if data == _RANDOM

@@ -53,7 +53,7 @@ def periodic(
         parts=split,
         precision=precision,
         profile=profile,
-        dimensions=opt.sizes_of(dim),
+        dimensions=opt.sizes_of(dim, network),
         command=shlex.join(click.get_current_context().obj),
     )
     PERIODIC_FOLDER.write(output, periodic_files(found), overwrite=force)

@@ -13,6 +13,8 @@ from paretosoc.dse.inputs.arguments import MAX_SECONDS as MAX_SECONDS
 from paretosoc.dse.inputs.arguments import MAX_SEED as MAX_SEED
 from paretosoc.dse.inputs.arguments import MAX_SIZE as MAX_SIZE
 from paretosoc.dse.workload.options import FIELDS
+from paretosoc.dse.workload.with_options import with_dimensions
+from paretosoc.dse.workload.workload import workload_of
 
 NetworkNames = Annotated[
     list[str],
@@ -104,10 +106,14 @@ Tasks = Annotated[
 ]
 
 
-def sizes_of(dimensions: list[str] | None) -> dict[str, int]:
-    """Return sizes by name of a dimension from the texts of ``--dim``.
+def sizes_of(dimensions: list[str] | None, network: str = "") -> dict[str, int]:
+    """Return sizes by name of a dimension from the texts of ``--dim``, those of ``network`` among
+    them without its name.
 
     Raises:
-        WorkloadError: on another form, or a size below 1.
+        WorkloadError: on another form, a size below 1, or two sizes of a dimension.
     """
-    return dict(FIELDS["dimensions"].kind.parse(dimensions or (), "--dim"))
+    sizes = FIELDS["dimensions"].kind.parse(dimensions or (), "--dim")
+    if not network or not sizes:
+        return dict(sizes)
+    return dict(with_dimensions(workload_of([network]), sizes).networks[0].dimensions)

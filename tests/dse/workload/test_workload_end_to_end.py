@@ -225,6 +225,21 @@ def test_only_a_dimension_that_no_network_has_is_refused(place, capsys):
     assert run(["explore", *networks, *more, "--dim", "NN=2", "-o", str(place / "unused")]) == 2
     message = "--dim: no network has a dynamic dimension 'NN' (did you mean N?)"
     assert message in capsys.readouterr().err
+    for more_sizes, message in (
+        ("squeezenet:N=2", "network 'squeezenet' has no dynamic dimension 'N'"),
+        ("N=3", "one size for each dimension is required, got N=2 and N=3"),
+    ):
+        command = ["explore", *networks, *more, "--dim", more_sizes, "-o", str(place / "unused")]
+        assert run(command) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_a_size_of_one_network_is_that_of_a_command_for_one(place, capsys):
+    network = str(place / "nets/wide.onnx")
+    assert run(["network", network, "--dim", "N=3", "--json"]) == 0
+    plain = capsys.readouterr().out
+    assert run(["network", network, "--dim", "N=2", "--dim", "wide:N=3", "--json"]) == 0
+    assert capsys.readouterr().out == plain
 
 
 @pytest.mark.parametrize(
