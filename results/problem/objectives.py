@@ -486,7 +486,11 @@ def idle_time_name(problem: Problem) -> str:
 
 
 def _energy_is_of(problem: Problem) -> str:
-    if max(problem.images) == 1:
+    rates = ObjectiveKind.THROUGHPUT in {objective.kind for objective in problem.objectives}
+    # Beside a rate, energy is taken to be an image's.
+    if sum(problem.images) == 1 or (
+        max(problem.images) == 1 and problem.execution.has_frame and not rates
+    ):
         return ""
     if not problem.execution.has_frame:
         return "/image"

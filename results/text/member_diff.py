@@ -11,7 +11,7 @@ from paretosoc.results.front.named_members import KNEE, mark_members, marked_mem
 from paretosoc.results.problem.interchangeable import nearest_names
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.rates import batch_lines, free_run_lines, response_lines
+from paretosoc.results.text.rates import free_run_lines, image_lines, response_lines
 
 _LATENCY = Objective(ObjectiveKind.LATENCY)
 _ENERGY = Objective(ObjectiveKind.ENERGY)
@@ -25,15 +25,16 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         _figure(objective.label(problem), objective, value)
         for objective, value in zip(problem.objectives, member.objectives, strict=True)
     ]
+    # Other frames of the same networks would be in flight, and networks would run at other rates.
+    alone = " if one frame of each network runs" if member.free_run is not None else ""
     if _LATENCY not in problem.objectives and not problem.has_rates:
-        lines.append(_figure("makespan of a frame that runs alone", _LATENCY, member.makespan_ps))
+        name = f"makespan{alone}" if alone else "makespan of a frame that runs alone"
+        lines.append(_figure(name, _LATENCY, member.makespan_ps))
     lines += response_lines(problem, member)
-    lines += batch_lines(problem, member)
+    lines += image_lines(problem, member)
     for n, network in enumerate(() if problem.has_rates else problem.networks):
         if len(problem.networks) > 1 and Objective(_LATENCY.kind, n) not in problem.objectives:
-            name = f"latency of {network.name}"
-            if member.free_run is not None:
-                name += " if a frame runs alone"
+            name = f"latency of {network.name}{alone}"
             lines.append(_figure(name, _LATENCY, member.latencies_ps[n]))
     if _ENERGY not in problem.objectives:
         lines.append(_figure("energy", _ENERGY, member.energy_fj))

@@ -185,9 +185,11 @@ def describe_batches(problem: Problem) -> list[str]:
     ]
 
 
-def batch_lines(problem: Problem, member: Member) -> list[str]:
-    """Return a line on energy and, if it is known, one on rates. Empty without batches."""
-    if not _has_batches(problem):
+def image_lines(problem: Problem, member: Member) -> list[str]:
+    """Return a line on energy and, if it is known, one on rates, of frames that have batches or,
+    with the mean rate as objective, several images. Networks that run freely have their own."""
+    is_mean = _THROUGHPUT in problem.objectives and sum(problem.images) > 1
+    if not _has_batches(problem) and (member.free_run is not None or not is_mean):
         return []
     lines = [f"energy per image: {format_number(energy_per_image_mj(problem, member))} mJ"]
     rates = images_per_second(problem, member)

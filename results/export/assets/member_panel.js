@@ -54,7 +54,7 @@ function figures(data, member, base, pair, sure) {
   if (member.overloaded) return el("p", { class: "hint" }, "Overloaded: what is drawn is the first period alone, the next ones have more and more to do.");
   if (base?.overloaded) base = null;
   const rows = data.objectives.map((o, k) => [capital(o.label), member.objectives[k], o.unit, base?.objectives[k], sure && intervalText(sure.intervals[k])]);
-  const labels = data.objectives.map((o) => o.label), alone = member.free_run ? " if a frame runs alone" : "";
+  const labels = data.objectives.map((o) => o.label), alone = member.free_run ? " if one frame of each network runs" : "";
   if (!labels.includes("latency") && !member.responses) rows.push([`Makespan${alone}`, ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);
   if (!labels.includes("energy")) rows.push(["Energy", mj(member.energy_fj), "mJ", base && mj(base.energy_fj)]);
   if (member.responses)

@@ -40,7 +40,7 @@ from paretosoc.results.problem.limits import constraints_of
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
-from paretosoc.results.text.rates import batch_lines
+from paretosoc.results.text.rates import image_lines
 from tests.dse.tools.deploy.test_strong_types import small_network
 from tests.support.problems import small_problems
 from tests.support.problems.onnx_models import model, shape_only
@@ -225,7 +225,7 @@ def test_figures_per_image() -> None:
     assert member.values["throughput"] == pytest.approx(sum(rates) / 2, rel=1e-6)
     # The power over the images of all networks.
     assert member.energy_per_image_mj == member.energy_mj
-    assert "images per second: squeezenet" in "\n".join(batch_lines(numeric, member.numeric))
+    assert "images per second: squeezenet" in "\n".join(image_lines(numeric, member.numeric))
 
 
 @pytest.mark.parametrize("free_running", [False, True])
@@ -334,3 +334,21 @@ def test_a_batch_measured_on_this_machine_is_one_of_the_profile(
         "measured"
     }
     assert not [text for text in problem.warnings if text.startswith("profile")]
+
+
+def test_a_mean_rate_has_the_rates_that_it_is_made_of(tmp_path: Path) -> None:
+    text = "networks: [{network: squeezenet}, {network: resnet18, repeats: 4}]"
+    (tmp_path / "w.yaml").write_text(text)
+    front = api.explore(
+        tmp_path / "w.yaml", "jetson-orin-nano-8gb", groups=2, objectives=["throughput", "energy"],
+        max_evaluations=20,
+    )  # fmt: skip
+    member = front[0]
+    energy = front.numeric.problem.objectives[1]
+    assert energy.heading(front.numeric.problem) == "mJ/frame"
+    slow, fast = member.images_per_second.values()
+    assert (slow + fast) / 2 == pytest.approx(member.values["throughput"])
+    lines = image_lines(front.numeric.problem, member.numeric)
+    assert lines[0].startswith("energy per image: ")
+    assert float(lines[0].split()[3]) == pytest.approx(member.energy_mj / 5, rel=1e-3)
+    assert lines[1] == f"images per second: squeezenet {slow:.4g}, resnet18 {fast:.4g}"
