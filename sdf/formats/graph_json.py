@@ -200,10 +200,13 @@ def read_graph(path: Path, number: int = 0) -> SdfGraph:
     graphs of a ``.tgff``, else SDF3's XML.
 
     Raises:
-        GraphError: if the file cannot be read or is not a graph.
+        GraphError: if the file cannot be read or is not a graph, or another number than 0 is asked
+            for of a file that is one graph.
     """
     data = read_file(path, GraphError, MAX_BYTES)
     if path.suffix == ".tgff":
         return parse_tgff(data, number, origin=str(path))
+    if number:
+        raise GraphError(f"{path}: only a .tgff has several task graphs, got the number {number}")
     parse = parse_graph_json if path.suffix == ".json" else parse_sdf3
     return parse(data, origin=str(path))
