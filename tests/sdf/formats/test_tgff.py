@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from paretosoc.sdf.errors import GraphError
+from paretosoc.sdf.formats.graph_json import read_graph
 from paretosoc.sdf.formats.sdf3_writer import format_sdf3
 from paretosoc.sdf.formats.sdf3_xml import parse_sdf3
-from paretosoc.sdf.formats.graph_json import read_graph
 from paretosoc.sdf.formats.tgff import parse_tgff
 
 TEXT = """\
@@ -141,5 +141,5 @@ def test_the_way_to_a_front(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_number_of_a_file_that_is_one_graph_is_refused() -> None:
     example = Path(__file__).parents[3] / "examples" / "sdf" / "h263decoder.xml"
-    with pytest.raises(GraphError, match="only a .tgff has several task graphs, got the number 1"):
+    with pytest.raises(GraphError, match=r"only a \.tgff has several task graphs, got the number 1"):
         read_graph(example, 1)
