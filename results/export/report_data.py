@@ -333,7 +333,7 @@ def _provenance(front: Front) -> dict[str, Json]:
         "engine": source.engine,
         "seed": source.seed,
         "evaluations": source.evaluations,
-        "stopped_by": source.stopped_by,
+        "ended": source.ended,
         "seconds": source.seconds,
         "inputs": [[file.name, file.sha256] for file in source.inputs],
         "problem_sha256": problem_sha256(front.problem),

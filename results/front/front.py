@@ -219,7 +219,7 @@ class Provenance:
     def ended(self) -> str:
         """Return why the search ended, in words."""
         is_over = self.stopped_by == "exhausted"
-        return "nothing was left to try" if is_over else f"stopped by {self.stopped_by}"
+        return "found nothing new to try" if is_over else f"stopped by {self.stopped_by}"
 
 
 @dataclass(frozen=True)

@@ -189,7 +189,8 @@ def run_exploration(
             output,
             engine=engine,
             seed=effort.seed,
-            evaluations=effort.evaluations_of(problem),
+            evaluations=effort.max_evaluations
+            or (None if effort.time_limit_s else effort.evaluations_of(problem)),
         )
     with live_view(view, output):
         explored = _explore_one(

@@ -46,9 +46,10 @@ class LiveExploration:
     """View of an exploration. The run reports events, the server asks for content."""
 
     def __init__(
-        self, problem: Problem, output: Path, *, engine: str, seed: int, evaluations: int
+        self, problem: Problem, output: Path, *, engine: str, seed: int, evaluations: int | None
     ) -> None:
-        """Create the view. ``output``: folder of the run, which the page names at the end."""
+        """Create the view. ``output``: folder of the run, which the page names at the end.
+        ``evaluations``: at most so many, or None if only a time limit ends the search."""
         self._problem, self._output = problem, output.resolve()
         self._engine, self._seed, self._evaluations = engine, seed, evaluations
         self._lock = threading.Lock()

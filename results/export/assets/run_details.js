@@ -21,7 +21,7 @@ function convergenceChart(page) {
       draw("text", { class: "title", x: (left + right) / 2, y: height - 6, "text-anchor": "middle" }, "Design points evaluated"));
     return svg;
   });
-  place.before(el("p", { class: "hint" }, "Hypervolume of the front so far, in % of the final one"));
+  place.before(el("p", { class: "hint" }, "Hypervolume of the front so far, in % of the last one"));
 }
 
 // What a claim rests on.
@@ -80,7 +80,7 @@ function provenanceDetails(page) {
   byId("provenance").append(facts([
     ["Command", source.command ? el("code", {}, source.command) : "called from Python"],
     ["Program", `paretosoc ${source.version}`],
-    ["Search", `${source.engine}, seed ${source.seed}: ${count(source.evaluations)} design points in ${number(source.seconds)} s, stopped by ${source.stopped_by}`],
+    ["Search", `${source.engine}, seed ${source.seed}: ${count(source.evaluations)} design points in ${number(source.seconds)} s, ${source.ended}`],
     ["Platform", source.platform],
     ["Number format", source.precision.toUpperCase()],
     ["Execution", page.data.execution],

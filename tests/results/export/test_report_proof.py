@@ -116,6 +116,12 @@ def test_the_curve_goes_on_to_the_end_of_the_search(front, open_page, report):
         assert line > 0.75 * chart.evaluate("svg => svg.getBBox().width")
 
 
+def test_why_the_search_ended_is_said_in_words(front, open_page, report):
+    source = dataclasses.replace(front.provenance, stopped_by="exhausted")
+    with open_page(report(dataclasses.replace(front, provenance=source))) as page:
+        assert ", found nothing new to try" in page.locator("#provenance").text_content()
+
+
 def test_steps_of_a_proof_only_fall(front, open_page, report):
     """Bounds that lie beyond the plot are on its edge, in their order."""
     names = tuple(front.problem.objective_names)

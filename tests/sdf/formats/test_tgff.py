@@ -141,5 +141,7 @@ def test_the_way_to_a_front(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 def test_a_number_of_a_file_that_is_one_graph_is_refused() -> None:
     example = Path(__file__).parents[3] / "examples" / "sdf" / "h263decoder.xml"
-    with pytest.raises(GraphError, match=r"only a \.tgff has several task graphs, got the number 1"):
+    with pytest.raises(
+        GraphError, match=r"only a \.tgff has several task graphs, got the number 1"
+    ):
         read_graph(example, 1)

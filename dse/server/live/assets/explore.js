@@ -88,8 +88,9 @@ follow(() => ({ version }), (state) => {
   const { compiling } = state;
   subtitle(compiling ? `Compiling kernels, which happens once: ${counted(compiling.functions, "function")} after ${Math.round(compiling.seconds)} s.` : PHASES[state.phase]);
   showResult(state.result);
-  byId("share").value = state.phase === "searching" ? state.evaluations / state.max_evaluations : state.phase === "starting" ? 0 : 1;
-  byId("words").textContent = `${count(state.evaluations)} of ${count(state.max_evaluations)} design points in ${number(state.seconds)} s; ${counted(state.members, "member")}`
+  const most = state.max_evaluations;
+  byId("share").value = state.phase === "searching" ? (most === null ? 0 : state.evaluations / most) : state.phase === "starting" ? 0 : 1;
+  byId("words").textContent = `${count(state.evaluations)}${most === null ? "" : ` of ${count(most)}`} design points in ${number(state.seconds)} s; ${counted(state.members, "member")}`
     + (drawn && drawn < state.members ? `, ${count(drawn)} of them below` : "")
     + (state.nodes === null ? "" : `; proof: ${counted(state.nodes, "node")}`);
   if (state.front?.members.length) showFront(state.front, state.bounds, state.weak);

@@ -215,6 +215,16 @@ def test_the_page_follows_the_run(
         assert shlex.split(command) == ["dse", "report", str(FOLDER)]
 
 
+def test_a_search_that_only_a_time_limit_ends_is_no_share_of_a_number(
+    problem: dse.Problem, events: list[Any], open_live: OpenLive, tmp_path: Path
+) -> None:
+    view = LiveExploration(problem, FOLDER, engine="nsga2", seed=1, evaluations=None)
+    view.searching(events[-1])
+    with serving(view, tmp_path / "run") as url, open_live(url) as page:
+        words = page.locator("#words").inner_text()
+        assert words.startswith(f"{events[-1].evaluations:,} design points in ")
+
+
 def test_a_member_and_its_schedule_by_click_and_by_keyboard(
     problem: dse.Problem, events: list[Any], open_live: OpenLive, tmp_path: Path
 ) -> None:
