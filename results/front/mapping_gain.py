@@ -46,8 +46,9 @@ class MappingGain:
 
     @property
     def is_worth_it(self) -> bool:
-        """Return whether half of the points gain ``WORTH_IT`` or more in some objective."""
-        return any(gain.median >= WORTH_IT for gain in self.mapping)
+        """Return whether half of the points, or the best in some objective, gain ``WORTH_IT`` or
+        more there."""
+        return any(max(gain.median, gain.best) >= WORTH_IT for gain in self.mapping)
 
 
 def mapping_gain(front: Front) -> MappingGain | None:
@@ -126,7 +127,10 @@ def describe_mapping_gain(front: Front) -> GainSentence | None:
         )
     elif len(labels) > 2:
         medians += " with all else equal"
-    begin = "Mapping gains" if gain.is_worth_it else "Mapping gains less than 1 %:"
+    begin = "Mapping gains"
+    if not gain.is_worth_it:
+        some = any(g.most >= WORTH_IT for g in gain.mapping)
+        begin += f" less than 1 %{' at half of the points or more' if some else ''}:"
     text = f"{begin} {medians} over {ONE_UNIT_LABEL}"
     if gain.points > 1:
         most = _listed([_percent(g.most) for g in gain.mapping])

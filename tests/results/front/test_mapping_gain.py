@@ -62,6 +62,18 @@ def test_a_gain_below_one_percent_comes_first(front):
     assert said.text.startswith("Mapping gains less than 1 %: 0.2 % in latency at equal energy and")
 
 
+def test_what_gains_at_some_points_or_at_an_end_is_not_said_to_gain_nothing(front):
+    theirs = [(1000, 2000), (2000, 1000), (3000, 900)]
+    some = describe_mapping_gain(compared(front, [(1000, 2000), (1900, 1000), (3000, 900)], theirs))
+    assert some.comes_first
+    assert some.text.startswith("Mapping gains less than 1 % at half of the points or more: 0.0 %")
+    # Twice as fast for a little more energy: nothing is gained at equal energy.
+    ahead = describe_mapping_gain(compared(front, [(500, 2001), *theirs], theirs))
+    assert not ahead.comes_first
+    assert ahead.text.startswith("Mapping gains 0.0 % in latency at equal energy")
+    assert "The best members are ahead of its best by 50.0 % in latency." in ahead.text
+
+
 def test_what_cannot_be_compared(front):
     none = dataclasses.replace(front, baselines=())
     assert describe_mapping_gain(none) is None
