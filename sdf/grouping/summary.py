@@ -50,6 +50,8 @@ class NetworkSummary:
     """Elements that the layers write; layers that cost nothing write none."""
     bytes_per_element: int
     parameter_bytes: int
+    held_bytes: int
+    """Of constants in memory, which holds tables whole."""
     activation_bytes: int
     operations: tuple[tuple[str, int], ...]
     """Layers by operator, most frequent first."""
@@ -102,6 +104,7 @@ def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> Networ
         activation_elements=written,
         bytes_per_element=bytes_per_element,
         parameter_bytes=sum(layer.parameter_bytes(bytes_per_element) for layer in layers),
+        held_bytes=sum(layer.held_bytes(bytes_per_element) for layer in layers),
         activation_bytes=written * bytes_per_element,
         operations=_ranked(layer.operation for layer in layers),
         kinds=tuple(_of_kind(kind, layers) for kind in LayerKind if any(

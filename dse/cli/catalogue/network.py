@@ -113,10 +113,13 @@ def _print(summary: NetworkSummary, *, with_groups: bool) -> None:
     def counts(operations: tuple[tuple[str, int], ...]) -> str:
         return ", ".join(f"{name} {count}" for name, count in operations) or "none"
 
+    held = ""
+    if summary.held_bytes > summary.parameter_bytes:
+        held = f" are read, memory holds {with_prefix(summary.held_bytes)}B"
     lines = [
         f"{summary.name}: {pluralize(summary.layers, 'layer')}, {with_prefix(summary.macs)}MAC, "
         f"{with_prefix(summary.parameters).strip()} parameters "
-        f"({with_prefix(summary.parameter_bytes)}B), {with_prefix(summary.activation_bytes)}B "
+        f"({with_prefix(summary.parameter_bytes)}B{held}), {with_prefix(summary.activation_bytes)}B "
         f"written, at {summary.bytes_per_element} bytes an element",
         f"inputs: {shapes(summary.inputs)}",
         f"outputs: {shapes(summary.outputs)}",

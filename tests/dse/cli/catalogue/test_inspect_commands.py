@@ -350,3 +350,12 @@ def test_what_a_file_holds_is_noted(output):
     text = output("network", str(folder / "genai_llama_fp32.onnx"), status=2)
     for name in ("sequence_length", "past_sequence_length", "total_sequence_length"):
         assert f"--dim {name}=N" in " ".join(text.split())
+
+
+def test_an_embedding_is_read_by_rows_and_held_whole(dse):
+    text = dse("network", "bert-base").out
+    assert "85.84 M parameters (343.4 MB are read, memory holds 437.9 MB)" in text
+    data = json.loads(dse("network", "bert-base", "--json").out)
+    # The 109,482,240 published, and an index of one token that is cut out.
+    assert data["held_bytes"] == 4 * 109_482_241
+    assert "memory holds" not in dse("network", "squeezenet").out
