@@ -36,9 +36,9 @@ class ClockMeasurement:
 
 def read_measurements(path: Path, platform: Platform) -> list[ClockMeasurement]:
     """Return the rows of a CSV file with the columns ``network``, ``unit``, optional ``layer``,
-    ``DOMAIN_mhz`` for clocks, and some of ``ms``, ``fps``, ``mw``, ``mj``. A clock that is not given
-    is the fastest; one that the unit does not depend on, the parked one. At another one the board
-    draws other idle power, which is taken from the measured one.
+    ``DOMAIN_mhz`` for clocks, and some of ``ms``, ``fps``, ``mw``, ``mj``. A clock that is left out
+    is the fastest; one that the unit does not depend on, the parked one: what it draws above that
+    at another clock is taken from the measured power.
 
     Raises:
         PlatformError: with the line, if a row names a unit or clock that the platform does not
@@ -82,7 +82,9 @@ def _measurement(row: TableRow, platform: Platform, clocks: dict[str, str]) -> C
         figures["mw"] -= beside_mw
     if beside_mw and figures["mj"] is not None:
         if time is None:
-            raise PlatformError(f"{row.where}: mj beside a clock that {name} does not depend on needs ms or fps")
+            raise PlatformError(
+                f"{row.where}: mj beside a clock that {name} does not depend on needs ms or fps"
+            )
         figures["mj"] -= beside_mw * time / 1000
     for figure in ("mw", "mj"):
         value = figures[figure]

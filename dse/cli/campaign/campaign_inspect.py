@@ -30,7 +30,13 @@ from paretosoc.dse.tools.campaign.analyse.export import (
     rows_csv,
     run_rows,
 )
-from paretosoc.dse.tools.campaign.analyse.pivot import Aggregation, Pivot, chosen, make_pivot
+from paretosoc.dse.tools.campaign.analyse.pivot import (
+    NOT_GIVEN,
+    Aggregation,
+    Pivot,
+    chosen,
+    make_pivot,
+)
 from paretosoc.dse.tools.campaign.analyse.report import (
     REPORT,
     Layout,
@@ -75,7 +81,8 @@ def status(folder: opt.CampaignFolder, as_json: opt.AsJson = False) -> None:
     )
     if done:
         print(
-            f"{seconds / done:.2f} s for a finished run in the mean, {seconds / 3600:.2f} h for all"
+            f"{seconds / done:.2f} s for a finished run in the mean, {format_number(seconds)} s "
+            "for all finished ones"
         )
     if at_work:
         print(f"{at_work:,} of those waiting are claimed by a process at work")
@@ -107,11 +114,12 @@ def table(
 ) -> None:
     """Print a value of the runs as a table, by their settings, networks or tags."""
     with Store(folder) as store:
-        records = chosen(list(store.records()), where or ())
+        everything = list(store.records())
+    records = chosen(everything, where or ())
     layout = default_layout(records)
     pivot = make_pivot(
         records,
-        parse_value(value, records),
+        parse_value(value, everything),
         _names(rows) or layout.rows,
         _names(columns) or layout.columns,
         over,
@@ -136,8 +144,9 @@ def export(
     """Write the runs, or the members of their fronts, as CSV or Parquet."""
     check_output_file(output, overwrite=force, suffixes=SUFFIXES)
     with Store(folder) as store:
-        records = chosen(list(store.records()), where or ())
-    flat = member_rows(records) if members else run_rows(records)
+        everything = list(store.records())
+    records = chosen(everything, where or ())
+    flat = member_rows(records) if members else run_rows(records, everything)
     data = parquet_bytes(flat) if output.suffix == ".parquet" else rows_csv(flat).encode()
     replace_file(output, data)
     print(f"Written to {output}: {pluralize(len(flat), 'row')}")
@@ -230,8 +239,8 @@ def _print(pivot: Pivot) -> None:
     if several > 1:
         title += f"; the {pivot.over.value} of up to {several} runs a cell"
     texts = _texts(pivot)
-    labels = [[part or "none" for part in label] for label in pivot.rows]
-    heads = [" / ".join(part or "none" for part in column) for column in pivot.columns]
+    labels = [[part or NOT_GIVEN for part in label] for label in pivot.rows]
+    heads = [" / ".join(part or NOT_GIVEN for part in column) for column in pivot.columns]
     console = open_console()
     print(title)
     for block in _blocks(pivot.row_fields, labels, heads, texts, console.width):

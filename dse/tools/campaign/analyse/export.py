@@ -9,21 +9,21 @@ from typing import Any
 from paretosoc.common.tables import csv_text
 from paretosoc.dse.tools.campaign.analyse.pivot import field_of
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
-from paretosoc.dse.tools.campaign.store.run import FrontFigures, RunRecord
+from paretosoc.dse.tools.campaign.store.run import DONE, FrontFigures, RunRecord
 from paretosoc.dse.workload.options import AXES
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SUFFIXES = (".csv", ".parquet")
 _KIND_OF = {kind.spec.file_name: kind for kind in ObjectiveKind}
-_NUMBERS = ("seconds", "cpu_seconds", "evaluations", "members", "attempts")
+_NUMBERS = ("seconds", "cpu_seconds", "evaluations", "members")
 
 
-def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
-    """Return one row per run: fields, tags, the best of each objective in its unit, hypervolume and
-    gain. Missing numbers are None. All rows have the same keys."""
+def run_rows(records: Sequence[RunRecord], everything: Sequence[RunRecord]) -> list[dict[str, Any]]:
+    """Return one row per run: fields, tags, the best of each objective in its unit, hypervolume
+    beside ``everything``, and gain. Missing numbers are None. All rows have the same keys."""
     tags = dict.fromkeys(name for record in records for name in record.tags)
-    volume, gain = parse_value("hypervolume", records), parse_value("gain", records)
+    volume, gain = parse_value("hypervolume", everything), parse_value("gain", everything)
     names = _objectives(records)
     return [
         {
@@ -35,6 +35,7 @@ def run_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
             "status": record.status.value,
             "error": record.error,
             **{name: getattr(record, name) for name in _NUMBERS},
+            "attempts": record.attempts + (record.status in DONE),
             **{_column(name): _best(record.figures, name) for name in names},
             "hypervolume_percent": volume.of(record),
             "gain_over_baselines": gain.of(record),

@@ -9,32 +9,32 @@ from dataclasses import dataclass
 from enum import Enum
 
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.exact_numbers import parse_number
 from paretosoc.dse.tools.campaign.analyse.values import Value
-from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, file_label
+from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, PLACES, RUN_FIELDS, file_label
 from paretosoc.dse.tools.campaign.store.run import RunRecord
 from paretosoc.dse.workload.options import AXES
 
-_PLACES = ("first", "second", "third", "fourth")
-"""The networks of a workload, one by one."""
-_OTHERS = ("name", "workload", "status")
+NOT_GIVEN = "none"
+"""Text of a field without a value."""
 
 
 def field_names(records: Sequence[RunRecord]) -> tuple[str, ...]:
     """Return all fields that these runs have."""
     tags = dict.fromkeys(name for record in records for name in record.tags)
-    return (*_OTHERS, *_PLACES, *AXES, *tags)
+    return (*RUN_FIELDS, *PLACES, *AXES, *tags)
 
 
 def field_of(record: RunRecord, name: str) -> str:
     """Return the value of a field as text, empty if it was not given."""
     if name in record.tags:
         value: object = record.tags[name]
-    elif name in _PLACES:
-        place = _PLACES.index(name)
+    elif name in PLACES:
+        place = PLACES.index(name)
         value = record.networks[place] if place < len(record.networks) else None
     elif name == "status":
         value = record.status.value
-    elif name in _OTHERS:
+    elif name in RUN_FIELDS:
         value = getattr(record, name)
     else:
         value = getattr(record.settings, name, None)
@@ -61,10 +61,10 @@ def varying_fields(records: Sequence[RunRecord]) -> tuple[str, ...]:
 
 
 def chosen(records: Sequence[RunRecord], where: Sequence[str]) -> list[RunRecord]:
-    """Return the runs that fit all of ``FIELD=VALUE``.
+    """Return the runs that fit all of ``FIELD=VALUE``. Numbers are compared as numbers.
 
     Raises:
-        WorkloadError: on another form, or a field that there is not.
+        WorkloadError: on another form, or a field or value that there is not.
     """
     kept = list(records)
     for text in where:
@@ -72,8 +72,19 @@ def chosen(records: Sequence[RunRecord], where: Sequence[str]) -> list[RunRecord
         if not equals:
             raise WorkloadError(f"--where: FIELD=VALUE is required, got {text!r}")
         check_fields([name], records, "--where")
-        kept = [record for record in kept if field_of(record, name) == value]
+        values = dict.fromkeys(field_of(record, name) or NOT_GIVEN for record in kept)
+        wanted = {each for each in values if _equal(each, value or NOT_GIVEN)}
+        if not wanted:
+            raise WorkloadError(
+                f"--where {name}: one of {', '.join(values)} is required, got {value!r}"
+            )
+        kept = [record for record in kept if (field_of(record, name) or NOT_GIVEN) in wanted]
     return kept
+
+
+def _equal(one: str, other: str) -> bool:
+    number = parse_number(one)
+    return one == other or (number is not None and number == parse_number(other))
 
 
 class Aggregation(Enum):

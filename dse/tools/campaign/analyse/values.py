@@ -38,10 +38,10 @@ def parse_value(text: str, records: Sequence[RunRecord]) -> Value:
     """Parse a value, one of :data:`FORMS`.
 
     ``energy@latency=10``: the least energy of members whose latency is 10 ms at most.
-    ``hypervolume``: as a share of that of all runs of the same workload, platform and objectives
-    together, up to 1.1 x the nadir of their fronts. ``gain``: factor by which the best latency (or
-    first objective) is better than that of the best baseline that keeps all constraints, or of one
-    baseline.
+    ``hypervolume``: as a share of that of all runs of the same workload, batch, platform and
+    objectives together, up to 1.1 x the nadir of their fronts. ``gain``: factor by which the best
+    latency (or first objective) is better than that of the best baseline that keeps all
+    constraints, or of one baseline.
 
     Raises:
         WorkloadError: on any other text.
@@ -163,7 +163,7 @@ def _factor(
 def front_group(run: RunRecord) -> tuple[str, ...]:
     """Return a key that is equal for runs whose hypervolumes are measured together."""
     names = () if run.figures is None else tuple(sorted(run.figures.names))
-    return run.workload, run.settings.platform, *names
+    return run.workload, run.settings.batch or "", run.settings.platform, *names
 
 
 def _hypervolumes(records: Sequence[RunRecord]) -> Figure:

@@ -12,6 +12,8 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan.settings import (
     DEFAULTS,
     FILE_FIELDS,
+    PLACES,
+    RUN_FIELDS,
     SEARCH_FIELDS,
     Choice,
     RunSettings,
@@ -161,8 +163,8 @@ def make_plan(rules: Rules) -> Plan:
     """Return the runs, each of them once.
 
     Raises:
-        WorkloadError: on no run, more than :data:`MAX_RUNS`, two runs of one name, or an exclude
-            or tag rule that fits nothing.
+        WorkloadError: on no run, more than :data:`MAX_RUNS`, two runs of one name, an exclude
+            or tag rule that fits nothing, or a tag with the name of a field.
     """
     count = _product_size(rules) + len(rules.include)
     if count > MAX_RUNS:
@@ -228,7 +230,12 @@ def _tagged(rules: Rules, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
             if matches(run, rule.get("when", {})):
                 used.add(index)
                 tags |= rule["set"]
-        tagged.append(replace(run, tags={**tags, **run.tags}))
+        tags |= run.tags
+        if taken := [name for name in tags if name in (*RUN_FIELDS, *PLACES, *AXES)]:
+            raise WorkloadError(
+                f"tags: a name that no field of runs has is required, got {taken[0]!r}"
+            )
+        tagged.append(replace(run, tags=tags))
     for index in range(len(rules.tags)):
         if index not in used:
             raise WorkloadError(f"tags[{index}].when: fits no run")

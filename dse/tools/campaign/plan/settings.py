@@ -66,6 +66,12 @@ class RunSettings:
         return cls(**{**document, "networks": tuple(document["networks"])})
 
 
+PLACES = ("first", "second", "third", "fourth")
+"""The networks of a workload, one by one."""
+
+RUN_FIELDS = ("name", "workload", "status")
+"""Fields of a run that are no settings."""
+
 FILE_FIELDS = FILES | {"platform"}
 """Fields whose values are files, of which runs have the last part in their names."""
 

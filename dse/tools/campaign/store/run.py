@@ -105,6 +105,7 @@ class RunRecord:
     inputs: RunInputs
     status: RunStatus
     attempts: int
+    """Those that failed."""
     error: str | None
     seconds: float | None
     cpu_seconds: float | None

@@ -245,7 +245,7 @@ class Store:
             "cpu_seconds": outcome.cpu_seconds,
             "search_cpu_seconds": outcome.search_cpu_seconds,
             "finished_at": time.time(),
-            "evaluations": outcome.evaluations,
+            "evaluations": outcome.evaluations or None,
             "members": None if figures is None else len(figures.objectives),
             "problem_sha256": outcome.problem_sha256,
             "pack_sha256": pack_sha256,

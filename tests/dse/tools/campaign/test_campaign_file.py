@@ -278,6 +278,8 @@ def test_every_input_counts(tmp_path):
         ({"exclude": [{"platform": "jetson-agx-orin"}]}, "exclude[0]: fits no run"),
         ({"exclude": [{"network": "alexnet"}, {"platform": BASE["platforms"]}]}, "no run is left"),
         ({"tags": [{"when": {"seed": 4}, "set": {"a": 1}}]}, "tags[0].when: fits no run"),
+        ({"tags": [{"set": {"platform": "mine"}}]}, "no field of runs has is required"),
+        ({"include": [{"seed": 4, "tags": {"first": "a"}}]}, "is required, got 'first'"),
         ({"include": [{"workload": "alexnet", "name": "alexnet / jetson-tx2", "seed": 4}]}, "name"),
         ({"keep": ["picture"]}, "keep"),
         ({"warm_start": ["platform"]}, "warm_start"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ import pytest
 
 from paretosoc.dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
 from paretosoc.dse.tools.campaign.analyse.report import overview
+from paretosoc.dse.tools.campaign.analyse.values import front_group
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.store.run import RunStatus
@@ -98,6 +100,47 @@ def test_cells_of_several_runs_and_parts_of_them(campaign, dse):
 
 
 @pytest.mark.parametrize(
+    ("where", "cap"), [("none", ""), ("", ""), ("20", "20"), ("20.0", "20"), ("0.10", "0.1")]
+)
+def test_a_value_is_selected_as_tables_show_it_and_as_a_number(campaign, records, dse, where, cap):
+    found = cells(
+        dse, campaign, "--rows", "name", "--columns", "status", "--where", f"power_cap_w={where}"
+    )
+    expected = {run.name for run in records if (run.settings.power_cap_w or "") == cap}
+    assert {name for name, _ in found} == expected
+
+
+def test_a_selection_changes_no_hypervolume(campaign, dse, tmp_path):
+    call = ("--rows", "workload", "--columns", "power_cap_w", "--value", "hypervolume")
+    every = cells(dse, campaign, *call)
+    some = cells(dse, campaign, *call, "--where", "power_cap_w=20")
+    assert some
+    assert some == {key: every[key] for key in some}
+    file = tmp_path / "r.csv"
+    dse("campaign", "export", campaign / "runs", "-o", file, "--where", "power_cap_w=20")
+    shares = [
+        float(row["hypervolume_percent"]) for row in csv.DictReader(file.read_text().splitlines())
+    ]
+    assert shares == list(some.values())
+
+
+def test_batches_have_hypervolumes_of_their_own(records):
+    """Their frames have other numbers of images."""
+    one = records[0]
+    batch = replace(one.inputs.settings, batch="4")
+    other = replace(one, hash="0" * 64, inputs=replace(one.inputs, settings=batch))
+    assert front_group(one) != front_group(other)
+
+
+def test_exports_say_what_was_tried(campaign, records, dse, tmp_path):
+    dse("campaign", "export", campaign / "runs", "-o", tmp_path / "r.csv")
+    rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
+    assert {row["attempts"] for row in rows} == {"1"}
+    for row in rows:
+        assert (row["evaluations"] == "") == (row["status"] == "infeasible")
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--value", "speed"], "speed"),
@@ -106,6 +149,7 @@ def test_cells_of_several_runs_and_parts_of_them(campaign, dse):
         (["--rows", "color"], "color"),
         (["--where", "cap"], "FIELD=VALUE"),
         (["--where", "color=red"], "color"),
+        (["--where", "power_cap_w=21"], "one of none, 20, 0.1 is required, got '21'"),
     ],
 )
 def test_what_a_table_cannot_show(campaign, dse, options, message):
