@@ -209,6 +209,22 @@ COMMANDS = (
             "decisions": r"^\d+ of # decisions were right",
         },
     ),
+    Command("boards", "dse choose examples/workloads/camera.yaml -o runs/boards"),
+    Command(
+        "modes",
+        "dse explore resnet18 squeezenet -p jetson-agx-xavier@all --groups 3 --units gpu,cpu"
+        " --runtime none -o runs/modes",
+    ),
+    Command(
+        "detectors",
+        "dse choose examples/workloads/detectors.yaml --boards jetson-orin-nano-8gb --jobs 1"
+        " -o runs/detectors",
+    ),
+    Command(
+        "detector-fronts",
+        "dse explore examples/workloads/detectors.yaml -p jetson-orin-nano-8gb --groups 6"
+        " --max-evaluations 4000 --objective response:track --objective power -o runs/detectors",
+    ),
     Command("peers", "python -m benchmarks.peers --markdown"),
     Command("transitions", "python -m benchmarks.accuracy.transitions --markdown"),
     Command("frontier", "python -m benchmarks.frontier --markdown"),

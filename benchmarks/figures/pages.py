@@ -8,7 +8,8 @@ A mark is a comment before a paragraph or a table, in one of three forms::
 
 The first names all figures of the paragraph in their order. ``=12`` is a number of another kind.
 The numbers in a row of a table after the second are those of the output's rows with the same first
-cell, in this order, though not all of them. The lines after the third are lines of the output.
+cell, in this order, though not all of them. The lines after the third are lines of the output, the
+fences of a block of code aside.
 """
 
 from __future__ import annotations
@@ -87,9 +88,8 @@ def differences(mark: Mark, output_of: Callable[[str], str]) -> list[str]:
             return _rows(mark, "\n".join(output_of(word) for word in mark.words))
         case _:
             printed = output_of(mark.words[0]).splitlines()
-            return [
-                f"not printed: {line}" for line in mark.text.splitlines() if line not in printed
-            ]
+            said = [line for line in mark.text.splitlines() if line != "```"]
+            return [f"not printed: {line}" for line in said if line not in printed]
 
 
 def _figures(mark: Mark, output_of: Callable[[str], str]) -> list[str]:

@@ -68,6 +68,7 @@ PRINTED = """
         ("rows", "front", "| | x |\n|---|---|\n| below Memolution (b) | 22.35 |", 1),
         ("lines", "front", "| a | 1.5 |", 0),
         ("lines", "front", "| a | 1.6 |", 1),
+        ("lines", "front", "```\n| a | 1.5 |\n```", 0),
     ],
 )
 def test_a_figure_that_is_not_printed_is_found(
