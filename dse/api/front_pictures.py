@@ -181,8 +181,7 @@ def front_views(front: Front, *, width: int, resolution: float | None) -> list[R
     return [
         front_table(numeric, width=width, resolution=resolution, guarantee=_guarantee_figures),
         f"{names} on {source.platform}: {pluralize(len(front), 'member')}, "
-        f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s by "
-        f"{source.engine}, seed {source.seed}, {source.ended}",
+        f"{source.effort} by {source.engine}, seed {source.seed}, {source.ended}",
         *_limits(front),
         *describe_sureness(front),
         *describe_proof(numeric),

@@ -46,10 +46,8 @@ def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
     if claim.simulated and claim.epsilon_ppm == 0:
         members = pluralize(len(claim.members), "member")
         size = f"all {pluralize(claim.simulated, 'design point')} were simulated"
-        return (
-            f"complete: no design point is missing from the {members}; {size}, "
-            f"{claim.seconds:.2f} s."
-        )
+        missing = f"complete: no design point is missing from the {members}"
+        return f"{missing}; {size}{_took(claim.seconds)}."
     names = problem.objective_names
     least = []
     for j, name in enumerate(claim.objectives):
@@ -73,7 +71,12 @@ def describe_bounds(problem: Problem, claim: BoundSummary) -> str:
     size = f"{pluralize(claim.inequalities, 'inequality', 'inequalities')} over "
     size += pluralize(claim.boxes, "box", "boxes")
     parts = [f"{within(claim.epsilon_ppm)}: {reach}", ", ".join(least), size]
-    return f"{'; '.join(filter(None, parts))}, {claim.seconds:.2f} s."
+    return f"{'; '.join(filter(None, parts))}{_took(claim.seconds)}."
+
+
+def _took(seconds: float) -> str:
+    """Return the time of a proof, and nothing if it is not kept, as by campaigns."""
+    return f", {seconds:.2f} s" if seconds else ""
 
 
 def space_sentence(space: str) -> str:
@@ -84,7 +87,7 @@ def space_sentence(space: str) -> str:
 def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[int]) -> str:
     """Return a claim as text. ``best``: the objectives of the first member that it is about."""
     lemmas, nodes = pluralize(claim.lemmas, "lemma"), pluralize(claim.nodes, "node")
-    size = f"{lemmas}, {nodes}, {claim.seconds:.2f} s"
+    size = f"{lemmas}, {nodes}{_took(claim.seconds)}"
     how = f"{size}."
     if claim.solvers:
         how = f"{size}, covered by {', '.join(claim.solvers)}."

@@ -26,6 +26,7 @@ from paretosoc.common.documents.marks import (
     Sha256,
     Text,
 )
+from paretosoc.common.text import pluralize
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import Corner
 from paretosoc.results.front.certificate import CertificateStatus, FormulationProof
@@ -214,6 +215,13 @@ class Provenance:
     front."""
     convergence: tuple[HypervolumePoint, ...]
     """Hypervolume after so many evaluations, as a share of the final one."""
+
+    @property
+    def effort(self) -> str:
+        """Return how much was searched, and in which time unless that is not kept, as by
+        campaigns."""
+        took = f" in {self.seconds:.1f} s" if self.seconds else ""
+        return f"{pluralize(self.evaluations, 'design point')}{took}"
 
     @property
     def ended(self) -> str:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import click
 
 from paretosoc.common.compiling import seconds_since_call
-from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.parameters import Option
@@ -354,10 +353,7 @@ def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: 
     console, front = open_console(), found.numeric
     console.print(front_table(front, width=console.width, guarantee=guarantee_figures))
     source = front.provenance
-    console.print(
-        f"{pluralize(source.evaluations, 'design point')} in {source.seconds:.1f} s "
-        f"(seed {source.seed}, {source.ended})",
-    )
+    console.print(f"{source.effort} (seed {source.seed}, {source.ended})")
     if source.engine == "exact":
         console.print("The exact search began with these, and found the rest.")
     goals = [objective.kind.value for objective in front.problem.objectives]

@@ -44,7 +44,7 @@ function proofDetails(page) {
     place.append(el("p", {}, proofBadge(proof)), el("p", {}, proofSentence(page.data, proof)),
       facts([["Space", proof.space], ...(proof.simulated ? [["Design points", count(proof.simulated)]] : proof.boxes ? [["Boxes", count(proof.boxes)], ["Inequalities", count(proof.inequalities)]]
         : [["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)], ...checks(proof)]),
-        ["Time", `${number(proof.seconds)} s`], ...(proof.formulation ? [["Formulation", proof.formulation]] : [])]));
+        ...(proof.seconds ? [["Time", `${number(proof.seconds)} s`]] : []), ...(proof.formulation ? [["Formulation", proof.formulation]] : [])]));
   const open = proofs.some((proof) => proof.whole) ? "" : "Of the whole front, only this member is proved to be best at something. ";
   place.append(el("p", { class: "hint" }, `${open}dse verify checks what is proved.`));
 }
@@ -80,7 +80,7 @@ function provenanceDetails(page) {
   byId("provenance").append(facts([
     ["Command", source.command ? el("code", {}, source.command) : "called from Python"],
     ["Program", `paretosoc ${source.version}`],
-    ["Search", `${source.engine}, seed ${source.seed}: ${count(source.evaluations)} design points in ${number(source.seconds)} s, ${source.ended}`],
+    ["Search", source.search],
     ["Platform", source.platform],
     ["Number format", source.precision.toUpperCase()],
     ["Execution", page.data.execution],

@@ -205,6 +205,15 @@ def test_another_program_or_file_is_refused(records):
         explore_run(RunTask(run.hash, replace(run.inputs, contents=contents)))
 
 
+def test_a_result_without_times_says_none(campaign, records, dse, tmp_path):
+    """Equal keys give equal bytes, so seconds stay in the store."""
+    run = next(run for run in records if run.status is RunStatus.FINISHED)
+    out = tmp_path / "o"
+    assert dse("campaign", "extract", campaign / "runs", run.hash[:12], "-o", out).status == 0
+    searched = f"{run.evaluations} design points by nsga2, seed 0, stopped by budget"
+    assert searched in dse("show", out).out
+
+
 def test_the_command_goes_on_where_it_is(campaign, dse):
     outcome = dse("campaign", "run", campaign / "c.json", "-o", campaign / "runs", "--jobs", 2)
     assert outcome.status == 0
