@@ -75,12 +75,15 @@ class NetworkSummary:
     warnings: tuple[str, ...]
 
 
-def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> NetworkSummary:
+def summarise(
+    network: ImportedNetwork, *, bytes_per_element: int = 4, in_int8: bool = False
+) -> NetworkSummary:
     """Count the layers and costs of a network.
 
     Args:
         network: as imported.
-        bytes_per_element: of the number format in which it is to run.
+        bytes_per_element: of the number format that bytes are told in.
+        in_int8: it may run in INT8, which a quantised network is for.
 
     Raises:
         GraphError: if the graph is not a network.
@@ -117,14 +120,14 @@ def summarise(network: ImportedNetwork, *, bytes_per_element: int = 4) -> Networ
         largest_group=largest.name,
         largest_group_layers=len(largest.layers),
         largest_group_share=max(work) / max(1, sum(work)),
-        warnings=(*network.warnings, *_notes(network, bytes_per_element)),
+        warnings=(*network.warnings, *_notes(network, in_int8=in_int8)),
     )  # fmt: skip
 
 
-def _notes(network: ImportedNetwork, bytes_per_element: int) -> Iterator[str]:
+def _notes(network: ImportedNetwork, *, in_int8: bool) -> Iterator[str]:
     for name in network.unused_dimensions:
         yield f"the model has no dynamic dimension {name!r}: its sizes stay as they are"
-    if network.is_quantised and bytes_per_element > 1:
+    if network.is_quantised and not in_int8:
         yield f"this model is quantised: explore it with {as_written('precision', 'int8')}"
 
 

@@ -51,10 +51,12 @@ def network(
     if is_workload_file(source):
         raise WorkloadError(f"{source}: is a workload file: one of its networks is required")
     dimensions = opt.sizes_of(dim, source)
-    summary = summarise(load_network(source, dimensions=dimensions))
+    network = load_network(source, dimensions=dimensions)
     if platform is None and precision is not None:
         raise WorkloadError("--precision: needs --platform")
     on = None if platform is None else _on_board(source, platform, precision, dim)
+    formats = () if on is None else on[1].precision.split(",")
+    summary = summarise(network, in_int8="int8" in formats)
     if as_json:
         from paretosoc.results.text.costs import cost_rows
 
@@ -119,8 +121,9 @@ def _print(summary: NetworkSummary, *, with_groups: bool) -> None:
     lines = [
         f"{summary.name}: {pluralize(summary.layers, 'layer')}, {with_prefix(summary.macs)}MAC, "
         f"{with_prefix(summary.parameters).strip()} parameters "
-        f"({with_prefix(summary.parameter_bytes)}B{held}), {with_prefix(summary.activation_bytes)}B "
-        f"written, at {summary.bytes_per_element} bytes an element",
+        f"({with_prefix(summary.parameter_bytes)}B{held}), "
+        f"{with_prefix(summary.activation_bytes)}B written, at {summary.bytes_per_element} bytes an "
+        "element",
         f"inputs: {shapes(summary.inputs)}",
         f"outputs: {shapes(summary.outputs)}",
     ]

@@ -118,10 +118,13 @@ class EffortOptions:
 
         return SearchSettings(**{**vars(self), "max_nodes": self.max_nodes or None})
 
-    def evaluations_of(self, problem: Problem) -> int:
-        """Return the number of evaluations that progress is shown of."""
+    def evaluations_of(self, problem: Problem) -> int | None:
+        """Return the number of evaluations that progress is shown of, or None if only a time limit
+        ends the search."""
         from paretosoc.dse.engines.explore import default_evaluations
 
+        if self.max_evaluations is None and self.time_limit_s is not None:
+            return None
         return self.max_evaluations or default_evaluations(problem.numeric)
 
 
@@ -188,8 +191,7 @@ def run_exploration(
             output,
             engine=engine,
             seed=effort.seed,
-            evaluations=effort.max_evaluations
-            or (None if effort.time_limit_s else effort.evaluations_of(problem)),
+            evaluations=effort.evaluations_of(problem),
         )
     with live_view(view, output):
         explored = _explore_one(
@@ -301,22 +303,28 @@ def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str) -> N
 
 
 def _search_line(
-    evaluations: int, *, quiet: bool, also: Callable[[Progress], None] | None, label: str = ""
+    evaluations: int | None,
+    *,
+    quiet: bool,
+    also: Callable[[Progress], None] | None,
+    label: str = "",
 ) -> ProgressLine[Progress]:
-    """Format evaluations, hypervolume and remaining time. ``label``: what is explored."""
+    """Format evaluations, hypervolume and, of so many evaluations, the remaining time. ``label``:
+    what is explored."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
     from paretosoc.dse.cli.shared.progress import ProgressLine
 
+    known = evaluations is not None
     return ProgressLine(
         TextColumn(f"exploring {label}".rstrip()),
         BarColumn(),
-        TextColumn("{task.completed:,.0f}/{task.total:,.0f} evaluations"),
+        TextColumn("{task.completed:,.0f}" + ("/{task.total:,.0f}" * known) + " evaluations"),
         TextColumn("front {task.fields[members]}, hypervolume {task.fields[volume]:.4f}"),
         TimeRemainingColumn(),
         show=lambda progress: {
             "completed": progress.evaluations,
-            "total": max(progress.evaluations, evaluations),
+            "total": None if evaluations is None else max(progress.evaluations, evaluations),
             "members": progress.members,
             "volume": progress.hypervolume,
         },

@@ -347,6 +347,10 @@ def test_what_a_file_holds_is_noted(output):
     text = output("network", str(folder / "resnet18_qdq.onnx"), "--dim", "words=3")
     assert "quantised: explore it with --precision int8" in " ".join(text.split())
     assert "no dynamic dimension 'words'" in " ".join(text.split())
+    # On Orin INT8 is the format that is computed in, on Orin Nano FP16.
+    for board, noted in (("jetson-agx-orin", False), ("jetson-orin-nano-8gb", True)):
+        text = output("network", str(folder / "resnet18_qdq.onnx"), "-p", board)
+        assert ("explore it with --precision" in " ".join(text.split())) is noted
     text = output("network", str(folder / "genai_llama_fp32.onnx"), status=2)
     for name in ("sequence_length", "past_sequence_length", "total_sequence_length"):
         assert f"--dim {name}=N" in " ".join(text.split())

@@ -12,7 +12,9 @@ from typing import Any
 
 import pytest
 
+import paretosoc as dse
 from paretosoc.dse.cli.main import run
+from paretosoc.dse.cli.search.explore import EffortOptions
 from paretosoc.dse.server.live.campaign import LiveCampaign
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
 from paretosoc.dse.tools.campaign.execute.planning import plan_store
@@ -94,6 +96,13 @@ def test_an_exploration_is_served_while_it_runs(tmp_path: Path) -> None:
         assert state["max_evaluations"] == 2000
         assert process.wait(300) == 0
     assert (tmp_path / "run" / "front.json").is_file()
+
+
+def test_progress_is_of_a_number_only_where_one_ends_the_search() -> None:
+    problem = dse.Problem("squeezenet", "jetson-agx-xavier", groups=2)
+    assert EffortOptions(max_evaluations=700, time_limit_s=9).evaluations_of(problem) == 700
+    assert EffortOptions(time_limit_s=9).evaluations_of(problem) is None
+    assert EffortOptions().evaluations_of(problem) == 100_000
 
 
 @pytest.mark.parametrize("module", ["starlette", "uvicorn"])
