@@ -122,8 +122,8 @@ def _print(summary: NetworkSummary, *, with_groups: bool) -> None:
         f"{summary.name}: {pluralize(summary.layers, 'layer')}, {with_prefix(summary.macs)}MAC, "
         f"{with_prefix(summary.parameters).strip()} parameters "
         f"({with_prefix(summary.parameter_bytes)}B{held}), "
-        f"{with_prefix(summary.activation_bytes)}B written, at {summary.bytes_per_element} bytes an "
-        "element",
+        f"{with_prefix(summary.activation_bytes)}B written, "
+        f"at {summary.bytes_per_element} bytes an element",
         f"inputs: {shapes(summary.inputs)}",
         f"outputs: {shapes(summary.outputs)}",
     ]
