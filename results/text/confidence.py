@@ -14,6 +14,7 @@ from paretosoc.results.costs.cost_origins import CostError, CostOrigin, CostOrig
 from paretosoc.results.front.choices import ChoiceConfidence, Confidence
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import KNEE, mark_members
+from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.space_description import names_of_kinds
@@ -57,8 +58,10 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
     of_power = f"Powers: half within {power} %."
     if power != idle:
         of_power = f"Powers above idle: half within {power} %, idle power within {idle} %."
+    if not any(member.energy_fj for member in front.members):
+        of_power = "No power is known."
     where = " at the fastest clocks" if grows else ""
-    lines = [f"Times{where} are {times}. {of_power}"]
+    lines = [f"Times{where} are {times}. {of_power}", *_beside(problem, used, origins)]
     if origins.measured:
         count = len(origins.measured)
         lines.append(
@@ -66,6 +69,21 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
             "the objectives do not."
         )
     return lines
+
+
+def _beside(problem: Problem, used: Sequence[int], origins: CostOrigins) -> list[str]:
+    """Return how well it is known what networks on the ``used`` units do to each other."""
+    if len(problem.networks) < 2:
+        return []
+    errors = []
+    if len(used) > 1 and origins.demand_error:
+        off = percent_off(origins.demand_error)
+        errors.append(f"the bandwidth that they ask for half within {off} %")
+    if origins.sharing_error and any(problem.units[u].dispatch == SHARED for u in used):
+        off = percent_off(origins.sharing_error)
+        errors.append(f"the overhead of sharing a unit half within {off} %")
+    text = f"What networks do to each other is known less well: {', '.join(errors)}."
+    return [text] if errors else []
 
 
 def _at_fastest(problem: Problem, u: int, error: CostError) -> int:

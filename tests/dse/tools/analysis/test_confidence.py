@@ -20,7 +20,7 @@ from benchmarks.problems.random_problem import (
     random_problem,
     with_rates,
 )
-from paretosoc.common.units import PPM
+from paretosoc.common.units import PPM, percent_off
 from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace
@@ -555,6 +555,26 @@ def test_words_say_at_which_clocks_a_time_was_measured(pair_folder):
     exact, measured = CostError(network=20, clock=70), CostError(20, clock=70, at_khz=at)
     assert f"at {domain.name} {at[0][1] / 1000:g} MHz, half within" not in told(exact)
     assert f"at {domain.name} {at[0][1] / 1000:g} MHz, half within" in told(measured)
+
+
+def test_words_say_that_co_runs_are_known_less_well(pair_folder):
+    """Intervals of pairs are far wider than the errors of times alone."""
+    front = dse_library.load(pair_folder)
+    lines = describe_costs(front.numeric, front.costs)
+    beside = "What networks do to each other is known less well: the bandwidth that they ask for"
+    off = percent_off(front.costs.demand_error)
+    assert off > 100
+    assert any(line.startswith(f"{beside} half within {off} %") for line in lines)
+    exact = replace(front.costs, demand_error=0, sharing_error=0)
+    assert not any("each other" in line for line in describe_costs(front.numeric, exact))
+
+
+def test_words_claim_no_error_of_powers_that_nobody_knows(pair_folder):
+    """This machine's power is not measured."""
+    front = dse_library.load(pair_folder)
+    members = tuple(replace(member, energy_fj=0) for member in front.numeric.members)
+    (words, *_) = describe_costs(replace(front.numeric, members=members), front.costs)
+    assert words.endswith("No power is known.")
 
 
 def test_idle_power_has_its_own_words_if_other_powers_are_given(tmp_path) -> None:
