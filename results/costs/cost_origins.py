@@ -3,6 +3,7 @@ figure."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from math import hypot
@@ -10,6 +11,7 @@ from typing import Annotated
 
 from paretosoc.common.documents.marks import As, Default, Maybe, Name, Positive, Range, Sha256
 from paretosoc.results.problem.arithmetic import TIME_LIMIT_PS
+from paretosoc.results.problem.parts import ProblemDomain
 
 
 class CostOrigin(Enum):
@@ -60,6 +62,11 @@ class CostError:
     def of_network(self) -> int:
         """Return that of the time of the entire network."""
         return round(hypot(self.unit, self.network))
+
+    def known_khz(self, domains: Sequence[ProblemDomain]) -> list[int]:
+        """Return the clock of each domain at which the error of a time's exponent is 0."""
+        measured = dict(self.at_khz)
+        return [measured.get(domain.name, int(domain.frequencies_khz[-1])) for domain in domains]
 
 
 @dataclass(frozen=True)

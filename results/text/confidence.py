@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import compress
 from math import hypot, isinf, log
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from paretosoc.common.tables import plain_table
 from paretosoc.common.units import NINE_OF_TEN, percent_off
@@ -87,30 +86,28 @@ def _beside(problem: Problem, used: Sequence[int], origins: CostOrigins) -> list
 
 
 def _at_fastest(problem: Problem, u: int, error: CostError) -> int:
-    """Return the standard error of a network's time on a unit at the fastest clocks, in
-    thousandths."""
-    slower = [log(fastest / khz) for _, khz, fastest in _other_clocks(problem, u, error)]
+    """Return the standard error of a network's time on a unit at the fastest clocks that are
+    offered, in thousandths."""
+    known = error.known_khz(problem.domains)
+    slower = (abs(log(_fastest(problem, d) / known[d])) for d in problem.units[u].clocks)
     return round(hypot(error.of_network, *(error.clock * each for each in slower)))
 
 
 def _measured_at(problem: Problem, u: int, error: CostError) -> str:
     """Return `` at gpu 408, emc 2133 MHz`` for a time that was measured at other clocks than the
-    fastest, else nothing."""
-    clocks = [f"{name} {khz / 1000:g}" for name, khz, _ in _other_clocks(problem, u, error)]
+    fastest that are offered, else nothing."""
+    measured = dict(error.at_khz)
+    clocks = [
+        f"{name} {measured[name] / 1000:g}"
+        for d in problem.units[u].clocks
+        if (name := problem.domains[d].name) in measured and measured[name] != _fastest(problem, d)
+    ]
     return f" at {', '.join(clocks)} MHz" if clocks else ""
 
 
-def _other_clocks(problem: Problem, u: int, error: CostError) -> list[tuple[str, int, int]]:
-    """Return the domains of a unit whose clocks were not the fastest when a time was measured, with
-    these and the fastest in kHz."""
-    measured = dict(error.at_khz)
-    found = []
-    for domain in (problem.domains[d] for d in problem.units[u].clocks):
-        fastest = int(np.array(domain.frequencies_khz)[domain.allowed][-1])
-        khz = measured.get(domain.name, fastest)
-        if khz != fastest:
-            found.append((domain.name, khz, fastest))
-    return found
+def _fastest(problem: Problem, d: int) -> int:
+    domain = problem.domains[d]
+    return max(compress(domain.frequencies_khz, domain.allowed))
 
 
 def _places(problem: Problem, units_of: dict[str, dict[str, None]]) -> str:

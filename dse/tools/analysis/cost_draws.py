@@ -257,21 +257,13 @@ def stated_errors(problem: Problem, origins: CostOrigins) -> CostErrors:
         table("network"),
         table("group"),
         table("clock"),
-        np.array([[known_khz(problem, error) for error in row] for row in rows]),
+        np.array([[error.known_khz(problem.domains) for error in row] for row in rows]),
         power,
         idle=origins.idle_error / 1000,
         demand=origins.demand_error / 1000,
         sharing=origins.sharing_error / 1000,
         measured=origins.measured,
     )
-
-
-def known_khz(problem: Problem, error: CostError) -> list[int]:
-    """Return the clock of each domain at which the error of a time's exponent is 0."""
-    measured = dict(error.at_khz)
-    return [
-        measured.get(domain.name, int(domain.frequencies_khz[-1])) for domain in problem.domains
-    ]
 
 
 def same_errors(problem: Problem, error: CostError, idle: float = 0.0) -> CostErrors:
@@ -283,7 +275,7 @@ def same_errors(problem: Problem, error: CostError, idle: float = 0.0) -> CostEr
         network=np.full(shape, error.network / 1000),
         group=np.full(shape, error.group / 1000),
         clock=np.full(shape, error.clock / 1000),
-        known_khz=np.broadcast_to(known_khz(problem, error), (*shape, len(problem.domains))),
+        known_khz=np.broadcast_to(error.known_khz(problem.domains), (*shape, len(problem.domains))),
         power=np.full(shape[1], error.power / 1000),
         idle=idle,
     )

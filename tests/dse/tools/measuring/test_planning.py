@@ -22,7 +22,7 @@ from paretosoc.dse.tools.measuring.experiments import (
 from paretosoc.dse.tools.measuring.planning import Decisions, ExpectedLoss, plan_experiments
 from paretosoc.results.costs.cost_origins import CostError, CostMeasurement
 from paretosoc.results.errors import ResultError
-from tests.dse.tools.analysis.test_confidence import front_of
+from tests.dse.tools.analysis.random_fronts import front_of
 
 
 def as_measurement(experiment, time_ps):

@@ -15,7 +15,7 @@ from paretosoc.dse.tools.analysis.posterior import POWER_NOISE, TIME_NOISE, cond
 from paretosoc.dse.tools.measuring.experiments import pairs_of
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.costs.cost_origins import CostError, StretchRun
-from tests.dse.tools.analysis.test_confidence import two_networks
+from tests.dse.tools.analysis.random_fronts import two_networks
 from tests.support.measured_fronts import measurement_of, stretch_of, true_time_ps
 
 ERROR = CostError(unit=200, network=150, group=200, power=200, clock=70)
