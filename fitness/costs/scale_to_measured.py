@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from paretosoc.fitness.cost_model.clock_law import Ratios, TimeParts
+import numpy as np
+
+from paretosoc.fitness.cost_model.clock_law import Ratios, TimeParts, parts_norm
 from paretosoc.platforms.measurement import Clocks, NetworkTime, is_same_network
 from paretosoc.platforms.platform import Platform, Unit
 
@@ -54,7 +56,10 @@ def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> lis
     at_peak = max(part.peak_share for part in parts)
     if factor >= at_peak:
         return [part.scaled(factor, factor, factor) for part in parts]
-    memory = at_peak * _largest_share(lambda share: sum_of(at_peak, at_peak * share) <= total)
+    memory = at_peak * _largest_share(
+        lambda share: sum_of(at_peak, at_peak * share) <= total,
+        _near(parts, float(at_peak), float(total), ratios),
+    )
     rest = total - sum_of(at_peak, memory)
     if not fixed or rest < 0:
         # Either a measurement beats the peak, or this is the remainder of the steps of the share.
@@ -63,15 +68,39 @@ def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> lis
     return [part.scaled(at_peak, memory, rest / fixed) for part in parts]
 
 
-def _largest_share(fits: Callable[[Fraction], bool]) -> Fraction:
-    """Return the largest share of 1, in steps of 2^-20, that fits as all smaller ones do, or 0."""
-    low, high = 0, SHARE_STEPS
-    if fits(Fraction(1)):
-        return Fraction(1)
+def _largest_share(fits: Callable[[Fraction], bool], near: int) -> Fraction:
+    """Return the largest share of 1, in steps of 2^-20, that fits as all smaller ones do, or 0.
+
+    Args:
+        near: number of steps to look around first, since each question takes long.
+    """
+    low, high, step = near, near + 1, 1
+    while low > 0 and not fits(Fraction(low, SHARE_STEPS)):
+        low, high, step = max(low - step, 0), low, 2 * step
+    while high <= SHARE_STEPS and fits(Fraction(high, SHARE_STEPS)):
+        low, high, step = high, high + step, 2 * step
+    high = min(high, SHARE_STEPS + 1)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(Fraction(middle, SHARE_STEPS)) else (low, middle)
     return Fraction(low, SHARE_STEPS)
+
+
+def _near(parts: Sequence[TimeParts], at_peak: float, total: float, ratios: Ratios) -> int:
+    """Return the share that :func:`_largest_share` looks for, to the accuracy of floats."""
+    rows = [
+        (launch.compute * ratios.own, launch.memory * ratios.memory, launch.count, part.overlap)
+        for part in parts
+        for launch in part.launches
+    ]
+    compute, memory, count, overlap = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+    low, high = 0, SHARE_STEPS
+    while low < high:
+        middle = (low + high + 1) // 2
+        moved = memory * (at_peak * middle / SHARE_STEPS)
+        times = parts_norm([compute * at_peak, moved], overlap)
+        low, high = (middle, high) if count @ times <= total else (low, middle - 1)
+    return low
 
 
 def network_record(

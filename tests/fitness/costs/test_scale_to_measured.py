@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
+from paretosoc.fitness.costs.scale_to_measured import SHARE_STEPS, _largest_share
 from paretosoc.fitness.profiles.profile_file import read_profile
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.measurement import is_same_network
@@ -40,6 +42,21 @@ resnet152,2.19,3.26,7.7,12.71
 vgg19,1.07,2.93,5.95,19.05
 """
 ROWS = list(csv.DictReader(io.StringIO(TABLE_5)))
+
+
+@pytest.mark.parametrize("largest", [0, 1, 7, SHARE_STEPS // 3, SHARE_STEPS - 1, SHARE_STEPS])
+def test_the_largest_share_is_found_from_any_guess(largest: int) -> None:
+    asked = []
+
+    def fits(share: Fraction) -> bool:
+        asked.append(share)
+        return share * SHARE_STEPS <= largest
+
+    for near in (0, 1, largest, SHARE_STEPS // 2, SHARE_STEPS):
+        assert _largest_share(fits, near) * SHARE_STEPS == largest
+    asked.clear()
+    _largest_share(fits, largest)
+    assert len(asked) <= 2
 
 
 def group(name: str, platform: Platform, groups: int | None = None) -> GroupedNetwork:
