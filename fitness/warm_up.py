@@ -8,7 +8,7 @@ import numpy as np
 
 from paretosoc.fitness.branch_and_bound.choices import make_branching_rules
 from paretosoc.fitness.branch_and_bound.search_tree import make_search_tree
-from paretosoc.fitness.check.facts import Frames, make_facts
+from paretosoc.fitness.check.make_facts import Frames, make_facts
 from paretosoc.fitness.check.members.outcome import plain_outcome
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import leaves_with

@@ -8,7 +8,7 @@ from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S, UHZ_PS
 from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.branch_and_bound.choices import largest_power_mw
-from paretosoc.fitness.check.facts import make_facts
+from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.contention import largest_products, parameters_at
 from paretosoc.fitness.simulator.state import HIGH_FJ, OF_ONE_STREAM

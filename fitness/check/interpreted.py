@@ -18,7 +18,7 @@ _MODULES: dict[int, dict[str, Any]] = {}
 def interpreted(kernel: Any) -> Callable[..., Any]:
     """Return a compiled function as a Python function that interprets its callees, too.
 
-    Its tables must be of objects (``exact`` in :func:`fitness.check.facts.make_facts`).
+    Its tables must be of objects (``exact`` in :func:`fitness.check.make_facts.make_facts`).
     """
     python = getattr(kernel, "py_func", kernel)
     return FunctionType(python.__code__, _names_of(python), python.__name__)

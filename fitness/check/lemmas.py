@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from paretosoc.fitness.check.bounds import is_closed
 from paretosoc.fitness.check.choices import is_mirror_image, next_child, open_choice
-from paretosoc.fitness.check.facts import make_facts
 from paretosoc.fitness.check.interpreted import interpreted
+from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import resume_timeline
 from paretosoc.fitness.check.tree import TreeFault, whole_space

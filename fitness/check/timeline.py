@@ -46,6 +46,7 @@ from paretosoc.fitness.simulator.jit import jit
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 
 if TYPE_CHECKING:
+    from paretosoc.common.arrays import IntArray
     from paretosoc.fitness.check.facts import Facts
     from paretosoc.fitness.check.work import Int, Work
 
@@ -145,6 +146,13 @@ def moving_ps(facts: Facts, work: Work, g: Int) -> Int:
             if source == g and work.units[target] >= 0:
                 time += facts.source_ps[k, u, work.units[target]]
     return time
+
+
+@jit
+def add_moving(facts: Facts, work: Work, times_ps: IntArray) -> None:
+    """Add to the time of each group, [groups], that of the transitions that its unit does."""
+    for g in range(facts.groups):
+        times_ps[g] += moving_ps(facts, work, g)
 
 
 @jit
@@ -257,16 +265,33 @@ def _is_open(facts: Facts, work: Work, costs: Int) -> bool:
 
 
 @jit
-def next_instant(facts: Facts, work: Work) -> bool:
-    """Start all that can start in row 0, then simulate past all events of the next instant.
+def next_round(facts: Facts, work: Work, until_ps: Int) -> bool:
+    """Go from instant to instant in row 0 until each stream has ended one more of its frames.
 
-    The events are ends and releases. No choice may be open. Ended instances are in
-    ``work.executed``. Returns False if there is no next instant.
+    No choice may be open. Instances that have ended are in ``work.executed``, in the order of their
+    ends. Stop earlier at the first instant from ``until_ps`` on (``NONE``: never), and if no room
+    is left for those that another instant ends.
+
+    Returns False if nothing is left to happen.
     """
     work.executions[0] = 0
-    later = _find_starts(facts, work, 0)
-    _start(facts, work, 0, 0)
-    return _advance(facts, work, 0, 0, later) and queue_eligible(facts, work, 0)
+    rounds = _ended_rounds(facts, work)
+    while work.executions[0] + facts.queues <= work.executed.shape[0]:
+        later = _find_starts(facts, work, 0)
+        _start(facts, work, 0, 0)
+        if not (_advance(facts, work, 0, 0, later) and queue_eligible(facts, work, 0)):
+            return False
+        if 0 <= until_ps <= work.now[0] or _ended_rounds(facts, work) > rounds:
+            break
+    return True
+
+
+@jit
+def _ended_rounds(facts: Facts, work: Work) -> Int:
+    least = work.ended_frames[0]
+    for stream in range(1, facts.streams):
+        least = min(least, work.ended_frames[stream])
+    return least
 
 
 @jit
@@ -462,6 +487,7 @@ def _end(facts: Facts, work: Work, row: Int, costs: Int, q: Int) -> None:
         work.executed[k, 1] = i
         work.executed[k, 2] = work.ready[i]
         work.executed[k, 3] = work.start[i]
+        work.executed[k, 4] = work.now[row]
         work.executions[0] += 1
         work.unended[slot] -= 1
         if work.unended[slot] == 0:

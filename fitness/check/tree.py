@@ -11,8 +11,8 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
-from paretosoc.fitness.check.facts import make_facts
 from paretosoc.fitness.check.interpreted import interpreted, numbers
+from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.work import Work, make_work
 from paretosoc.results.front.node_kinds import MEMBERS, NODE_KINDS, PART
@@ -90,7 +90,7 @@ def check_tree(
 
     Raises:
         ResultError: see :meth:`fitness.check.target.LemmaTarget.require_bounds` and
-            :func:`fitness.check.facts.make_facts`.
+            :func:`fitness.check.make_facts.make_facts`.
     """
     check = _Check(problem, tree, claim, plain=plain)
     is_ended = not check.run(1 if plain else jobs or os.cpu_count() or 1, until)

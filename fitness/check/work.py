@@ -131,8 +131,8 @@ class Work(Tables):
     ended_frames: IntArray
     """[streams]"""
     executed: IntArray
-    """[queues, 4]: frame, instance, ready time and start of what has ended at the present instant,
-    of it ``executions`` [1]."""
+    """[instances + queues, 5]: frame, instance, ready time, start and end of what has ended in the
+    present round, of it ``executions`` [1]."""
     executions: IntArray
     shared_fj: IntArray
     """[units]: energy that shared units have drawn so far, and their busy time."""
@@ -207,7 +207,7 @@ def make_work(facts: Facts) -> Work:
         release=room(facts.slots),
         unended=room(facts.slots),
         ended_frames=room(facts.streams),
-        executed=room(queues, 4),
+        executed=room(queues + instances if facts.of_frames else 0, 5),
         executions=room(1),
         shared_fj=room(units),
         shared_ps=room(units),

@@ -12,8 +12,8 @@ import hashlib
 import os
 import platform
 import threading
-from collections.abc import Callable, Sequence
-from functools import cache, cached_property, partial
+from collections.abc import Callable
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
@@ -87,22 +87,6 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the machine code, and build it first if there is none."""
-        function, words = self._prepared(arguments)
-        return self.dispatcher(*arguments) if function is None else function(*words)
-
-    def bound(self, *arguments: Any) -> Callable[[], Any]:
-        """Return what runs the machine code with these arguments, again and again.
-
-        It takes their addresses only, so the caller keeps them alive. A call with arguments looks
-        up all their types first, which takes longer than a short kernel.
-        """
-        function, words = self._prepared(arguments)
-        return partial(function or self.dispatcher, *(arguments if function is None else words))
-
-    def _prepared(
-        self, arguments: tuple[Any, ...]
-    ) -> tuple[Callable[..., Any] | None, Sequence[Any]]:
-        """Return the machine code for arguments, and what it takes for them."""
         signature: list[object] = []
         words: list[Any] = []
         for argument in arguments:
@@ -122,7 +106,8 @@ class Kernel:
             with _LOADING:
                 if key not in self.loaded:
                     self.loaded[key] = self._load(key, arguments)
-        return self.loaded[key], words
+        function = self.loaded[key]
+        return self.dispatcher(*arguments) if function is None else function(*words)
 
     def _load(self, key: tuple[object, ...], arguments: tuple[Any, ...]) -> Any:
         name = f"{self.py_func.__name__}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.so"

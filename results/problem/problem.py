@@ -374,10 +374,12 @@ class Problem:
             [..., groups]
         """
         added = np.zeros(units.shape, dtype=np.int64)
-        for e, (source, target) in enumerate(self.edges):
-            at = units[..., source], units[..., target]
-            for group, whose in ((source, BY_SOURCE), (target, BY_TARGET)):
-                added[..., group] += np.where(self.mover[at] == whose, self.transition_ps[e][at], 0)
+        ends = np.array(self.edges, dtype=np.int64).reshape(-1, 2).T
+        at = units[..., ends[0]], units[..., ends[1]]
+        mover, moved = self.mover[at], self.transition_ps[(np.arange(len(self.edges)), *at)]
+        for groups, whose in zip(ends, (BY_SOURCE, BY_TARGET), strict=True):
+            own = np.where(mover == whose, moved, 0)
+            np.add.at(np.moveaxis(added, -1, 0), groups, np.moveaxis(own, -1, 0))
         return added
 
     @cached_property

@@ -8,18 +8,19 @@ frame k begins with the end of the one before, and is due at k P.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
 
-from paretosoc.fitness.check.facts import Facts, Frames, make_facts
-from paretosoc.fitness.check.interpreted import interpreted
+from paretosoc.fitness.check.facts import NONE, Facts
+from paretosoc.fitness.check.interpreted import interpreted, numbers
+from paretosoc.fitness.check.make_facts import Frames, make_facts
 from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.check.timeline import leaves_with, moving_ps, next_instant
+from paretosoc.fitness.check.timeline import add_moving, leaves_with, next_round
 from paretosoc.fitness.check.walk import begin_frames
 from paretosoc.fitness.check.work import ENDED, LOCKED, WAITING, make_work
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
@@ -90,8 +91,8 @@ class Simulation:
         now: the present instant, in ps.
         rounds: the number of frames that every stream has ended.
         executions: the number of executions that have ended.
-        runs: ready time, start and end of these executions. Once ``executions`` has reached
-            ``most``, at ``shown_ps``, only executions that started before are added.
+        runs: ready time, start and end of these executions. Only those that started before
+            ``shown_ps`` are added, once it is known: the end of execution number ``most``.
     """
 
     def __init__(
@@ -120,32 +121,28 @@ class Simulation:
         self.in_flight = frames.in_flight
         self.unit_of: list[int] = design.units.tolist()
         self.powers: list[int] = []
-        self._costs: list[tuple[int, int]] = []
+        times, steps = [], []
         for g, u in enumerate(self.unit_of):
             unit, at = problem.units[u], (g, *points_of(problem, design, u))
             if unit.time_ps[at] < 0:
                 raise ValueError(f"group {g} cannot run on unit {unit.name}")
-            self._costs.append((int(unit.time_ps[at]), int(unit.steps_ps[at])))
+            times.append(int(unit.time_ps[at]))
+            steps.append(int(unit.steps_ps[at]))
             self.powers.append(int(unit.dynamic_mw[at]))
         self._facts = facts = _facts_of(problem, frames, compiled)
         self._work = make_work(facts)
-        begin, self._leaves, moving = (
+        begin, follow, self._leaves, add = (
             kernel if compiled else interpreted(kernel)
-            for kernel in (begin_frames, leaves_with, moving_ps)
+            for kernel in (begin_frames, next_round, leaves_with, add_moving)
         )
-        self._next: Callable[[], Any]
-        if compiled:
-            self._next = next_instant.bound(facts, self._work)
-        else:
-            self._next = partial(interpreted(next_instant), facts, self._work)
+        self._next = partial(follow, facts, self._work)
         points = [1 << int(point) for point in design.operating_points]
-        masks = np.array(points, dtype=np.int64 if compiled else object)
+        masks = np.array(points, dtype=numbers(facts.exact))
         priorities = np.array(problem.priorities(design), dtype=np.int64)
         begin(facts, self._work, design.units, masks, priorities)
-        self._costs = [
-            (time + int(moving(facts, self._work, g)), step)
-            for g, (time, step) in enumerate(self._costs)
-        ]
+        alone = np.array(times, dtype=numbers(facts.exact))
+        add(facts, self._work, alone)
+        self._costs: list[tuple[int, int]] = list(zip(alone.tolist(), steps, strict=True))
         self._instances = _instances_of(facts)
         everything = tuple(range(len(problem.networks)))
         self.streams = (everything,) if facts.streams == 1 else tuple((n,) for n in everything)
@@ -168,29 +165,30 @@ class Simulation:
         facts = self._facts
         return [int(self._leaves(facts, self._work, i)) for i in range(facts.instances)]
 
-    def advance(self) -> bool:
-        """Start all that can start, then simulate past all ends and releases of the next instant.
+    def advance(self, until_ps: int = NONE) -> bool:
+        """Simulate until every stream has ended one more frame, but at most to the first instant
+        from ``until_ps`` on. May stop earlier, if very much ends meanwhile.
 
-        Returns False if there is no such instant.
+        Returns False if nothing is left to happen.
         """
         work = self._work
-        if not self._next():
-            return False
-        self.now = now = int(work.now[0])
-        count = int(work.executions[0])
-        for frame, i, ready, start in work.executed[:count].tolist() if count else ():
+        more = bool(self._next(until_ps))
+        self.now = int(work.now[0])
+        rows = work.executed[: int(work.executions[0])].tolist()
+        if self.shown_ps is None and self.most is not None:
+            left = max(self.most - self.executions, 1)
+            if len(rows) >= left:
+                self.shown_ps = rows[left - 1][-1]
+        for frame, i, ready, start, end in rows:
             n, repeat, group = self._instances[i]
             if self.shown_ps is None or start < self.shown_ps:
-                self.runs[frame, n, repeat, group] = ready, start, now
+                self.runs[frame, n, repeat, group] = ready, start, end
             at, (time, step) = self._at[group], self._costs[group]
             self._executed[at] += time + (repeat - 1) * step
-            self._drawn[at[1]] += self._own_mw[group] * (now - start)
-        self.executions += count
-        if count:
-            self.rounds = min(work.ended_frames.tolist())
-        if self.shown_ps is None and self.most is not None and self.executions >= self.most:
-            self.shown_ps = self.now
-        return True
+            self._drawn[at[1]] += self._own_mw[group] * (end - start)
+        self.executions += len(rows)
+        self.rounds = min(work.ended_frames.tolist())
+        return more
 
     def until_recurrence(self, until_ps: int | None = None) -> Iterator[Account | None]:
         """Simulate round by round, and yield an earlier account once its state recurs, else None.
@@ -204,7 +202,7 @@ class Simulation:
         compared = len(self.streams) == 1 or self.problem.has_rates
         while until_ps is None or self.now < until_ps:
             before = self.rounds
-            self.advance()
+            self.advance(NONE if until_ps is None else until_ps)
             if self.rounds == before:
                 continue
             form = self.form() if compared else None

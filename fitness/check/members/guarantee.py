@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from paretosoc.fitness.check.facts import Facts, make_facts
+from paretosoc.fitness.check.facts import Facts
 from paretosoc.fitness.check.interpreted import interpreted
+from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import lost_rate

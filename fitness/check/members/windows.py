@@ -84,7 +84,7 @@ def simulate_long_run(
     assert begin is not None, "a window ends after it has begun"
     until = end.now_ps if run.shown_ps is None else run.shown_ps
     while run.starts_before(until):
-        run.advance()
+        run.advance(until)
     return PlainLongRun(
         window_ps=(begin.now_ps, end.now_ps),
         recurs=recurring is not None,

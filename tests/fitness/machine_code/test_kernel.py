@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from dataclasses import fields
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -71,14 +70,6 @@ def test_an_integer_of_more_than_64_bits_is_refused(number) -> None:
         is_above(np.array([3]), number)
 
 
-def test_bound_arguments_are_read_anew_by_every_call() -> None:
-    numbers = np.array([3])
-    call = is_above.bound(numbers, 2)
-    assert call() is True
-    numbers[0] = 1
-    assert call() is False
-
-
 def copied(argument, done):
     """A copy; arrays that share memory do so in the copies, too."""
     if isinstance(argument, Tables):
@@ -125,7 +116,6 @@ def test_every_kernel_says_the_same_by_its_library_and_by_numba(part, monkeypatc
         return result
 
     monkeypatch.setattr(Kernel, "__call__", both)
-    monkeypatch.setattr(Kernel, "bound", lambda self, *arguments: partial(both, self, *arguments))
     PARTS[part]()
     assert names
 
