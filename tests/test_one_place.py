@@ -44,8 +44,8 @@ OPTIONS = (
 )
 """Options of users, and programs with inputs of their own: not the table of limits."""
 NAMED = {
-    "max_transitions": 15,
-    "max_segments": 18,
+    "max_transitions": 16,
+    "max_segments": 19,
     "max_loss_ppm": 7,
     "memory_cap_bytes": 11,
     "cap_bytes": 9,

@@ -125,7 +125,7 @@ class TimeParts:
         )
 
 
-def parts_norm(parts: Sequence[Array], overlap: float | Decimal) -> Array:
+def parts_norm(parts: Sequence[Array], overlap: float | Decimal | Array) -> Array:
     """Return the p-norm of parts >= 0. The largest is taken out, so that no power overflows."""
     largest = reduce(np.maximum, parts)
     divisor = largest + (largest == 0)
