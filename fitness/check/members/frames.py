@@ -22,7 +22,7 @@ from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import add_moving, leaves_with, next_round
 from paretosoc.fitness.check.walk import begin_frames
-from paretosoc.fitness.check.work import ENDED, LOCKED, WAITING, make_work
+from paretosoc.fitness.check.work import ENDED, LOCKED, WAITING, Work, make_work
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
@@ -73,11 +73,17 @@ def _instances_of(facts: Facts) -> list[tuple[int, int, int]]:
     return list(zip(*(row.tolist() for row in rows), strict=True))
 
 
+@lru_cache(maxsize=4)
+def _work_for_choices(facts: Facts) -> Work:
+    """Return room that every design point sets anew before a figure of its choices is taken."""
+    return make_work(facts)
+
+
 def figure_of_choices(problem: Problem, design: DesignPoint, kernel: Any, index: int) -> int:
     """Return a figure of :mod:`fitness.check.choices` of a design point, such as its transitions in
     one network."""
     facts = _facts_of(problem, Frames(1, 1), False)
-    work = make_work(facts)
+    work = _work_for_choices(facts)
     for g, u in enumerate(design.units.tolist()):
         work.units[g] = u
     return int(interpreted(kernel)(facts, work, index))
