@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import paretosoc as dse
 from paretosoc.common.tables import plain_table
+from paretosoc.common.text import printable
 from paretosoc.dse.api.measuring import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt
@@ -187,6 +188,8 @@ def take(
     new = require_origins(front.costs).measured[len(require_origins(before.costs).measured) :]
     rows = compared_with(before.stated_errors, new)
     front.save(folder, overwrite=True)
+    # Update has checked the file.
+    failed = [printable(text) for text in json.loads(results.read_bytes())["failed"]]
     is_sure = all(entry.goals[goal].is_sure for goal, entry in taken.items())
     if as_json:
         document = {
@@ -194,6 +197,7 @@ def take(
                 {"time_ms": row.measurement.time_ps / 1e9, "stated_ms": row.stated_ps / 1e9}
                 for row in rows
             ],
+            "failed": failed,
             "decisions": decisions_document(taken),
             "stop": is_sure,
         }
@@ -221,6 +225,7 @@ def take(
                 *("-", "-"),
             )
     show(table)
+    print_wrapped([f"Not measured: {text}" for text in failed])
     print_wrapped(decision_lines(front, taken))
     path, count = folder.resolve(), 2
     while (free := path.with_name(f"{path.name}-plan-{count}")).exists():

@@ -129,6 +129,18 @@ def test_the_choice_that_stands_for_a_member_is_named(folder):
         assert (stands in line) == (member != behind.member)
 
 
+def test_what_could_not_be_measured_is_told(folder, dse, tmp_path):
+    """Else a plan of which a part was run looks as if it had been run whole."""
+    document = signed(results_of(dse_library.load(folder)) | {"failed": ["a on gpu: no trtexec"]})
+    path = tmp_path / "results.json"
+    path.write_bytes(canonical_bytes(document))
+    shutil.copytree(folder, tmp_path / "other")
+    got = dse("measure", "take", folder, path, "--draws", "50")
+    assert "Not measured: a on gpu: no trtexec\n" in got.out
+    got = dse("measure", "take", tmp_path / "other", path, "--draws", "50", "--json")
+    assert json.loads(got.out)["failed"] == ["a on gpu: no trtexec"]
+
+
 def test_json_says_whether_to_stop(folder, dse, tmp_path):
     path = tmp_path / "results.json"
     path.write_bytes(canonical_bytes(results_of(dse_library.load(folder))))
