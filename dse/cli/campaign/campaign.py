@@ -98,7 +98,7 @@ def _print_probe(tried: Probe) -> None:
         cores = os.cpu_count() or 1
         print(
             f"About {_duration(tried.core_seconds / cores)} on {cores} cores "
-            f"({_duration(tried.core_seconds)} of one core; tried with {tried.runs} runs, "
+            f"({_duration(tried.core_seconds)} of one core; tried with {pluralize(tried.runs, 'run')}, "
             f"short, in {tried.seconds:.1f} s; proofs not counted)"
         )
 

@@ -44,7 +44,7 @@ def parse_value(text: str, records: Sequence[RunRecord]) -> Value:
     constraints, or of one baseline.
 
     Raises:
-        WorkloadError: on any other text.
+        WorkloadError: on any other text, or an objective that no run has.
     """
     if text == "hypervolume":
         return Value(text, "hypervolume", "%", True, _hypervolumes(records))
@@ -57,6 +57,8 @@ def parse_value(text: str, records: Sequence[RunRecord]) -> Value:
     wanted, at, condition = text.partition("@")
     objective = _objective(wanted, text)
     limit = _limit(condition, text) if at else None
+    for name in (wanted, *([] if limit is None else [limit.name])):
+        _check_known(name, records)
     label = wanted if limit is None else f"{wanted} at {condition.replace('=', ' ')}"
     return Value(
         text,
@@ -87,6 +89,17 @@ def _limit(condition: str, whole: str) -> _Limit:
     if value is None:
         raise WorkloadError(f"--value: OBJECTIVE@OBJECTIVE=NUMBER is required, got {whole!r}")
     return _Limit(name, _objective(name, whole), float(value))
+
+
+def _check_known(name: str, records: Sequence[RunRecord]) -> None:
+    found = [run.figures for run in records if run.figures is not None]
+    if found and all(_column(figures, name) is None for figures in found):
+        spelt = {kind.spec.file_name: kind.value for kind in ObjectiveKind}
+        parts = (each.partition(":") for figures in found for each in figures.names)
+        known = dict.fromkeys(spelt[kind] + colon + network for kind, colon, network in parts)
+        raise WorkloadError(
+            f"--value: an objective of the runs ({', '.join(known)}) is required, got {name!r}"
+        )
 
 
 def _column(figures: FrontFigures, name: str) -> int | None:

@@ -144,6 +144,11 @@ def test_exports_say_what_was_tried(campaign, records, dse, tmp_path):
     ("options", "message"),
     [
         (["--value", "speed"], "speed"),
+        (
+            ["--value", "latency:vgg19"],
+            "of the runs (latency, energy) is required, got 'latency:vg",
+        ),
+        (["--value", "energy@power=3"], "is required, got 'power'"),
         (["--value", "energy@latency"], "OBJECTIVE@OBJECTIVE=NUMBER"),
         (["--value", "gain:best"], "gpu"),
         (["--rows", "color"], "color"),
