@@ -98,8 +98,8 @@ def _print_probe(tried: Probe) -> None:
         cores = os.cpu_count() or 1
         print(
             f"About {_duration(tried.core_seconds / cores)} on {cores} cores "
-            f"({_duration(tried.core_seconds)} of one core; tried with {pluralize(tried.runs, 'run')}, "
-            f"short, in {tried.seconds:.1f} s; proofs not counted)"
+            f"({_duration(tried.core_seconds)} of one core; tried with "
+            f"{pluralize(tried.runs, 'run')}, short, in {tried.seconds:.1f} s; proofs not counted)"
         )
 
 
