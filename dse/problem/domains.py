@@ -170,12 +170,19 @@ def allowed_units(
         )
     names = list(dict.fromkeys(name for unit in units for name in (unit.unit_name, unit.name)))
     by_name = {network.name: n for n, network in enumerate(workload.networks)}
+    of_one = {name for name, *_ in pins}
     wanted = [
         (network.name, pin.first, pin.last, pin.unit)
         for network in workload.networks
         for pin in network.pins
     ]
-    for name, begin, last, unit in (*wanted, *pins):
+    of_copies = [
+        (network.name, begin, last, unit)
+        for name, begin, last, unit in pins
+        for network in workload.networks
+        if network.original == name and network.name not in of_one
+    ]
+    for name, begin, last, unit in (*wanted, *pins, *of_copies):
         label = f"pin {name}{'' if last is None else f':{begin}-{last}'}={unit}"
         if name not in by_name:
             hint = did_you_mean(name, by_name)

@@ -68,7 +68,7 @@ def with_variants(workload: Workload, options: Options) -> Workload:
     return replace(
         workload,
         networks=tuple(
-            _with_variant(network, found[_owner(network)]) if network.variants else network
+            _with_variant(network, found[network.original]) if network.variants else network
             for network in workload.networks
         ),
     )
@@ -100,10 +100,9 @@ def with_batches(workload: Workload, options: Options) -> Workload:
     check_names("batch", given, workload)
 
     def with_batch(network: WorkloadNetwork) -> WorkloadNetwork:
-        name = network.name
-        if len(given.get(_owner(network), ())) > 1:
-            name = _owner(network)
-        batches = given.get(name, [] if network.is_task else given.get(None, []))
+        batches = given.get(network.original, [] if network.is_task else given.get(None, []))
+        if len(batches) < 2:
+            batches = given.get(network.name, batches)
         if len(batches) > 1:
             return replace(network, variants=_of_each_batch(network, batches))
         for batch in batches:
@@ -192,12 +191,8 @@ def _offered(workload: Workload) -> dict[str, WorkloadNetwork]:
     return {
         network.name: network
         for network in workload.networks
-        if network.variants and network.name == _owner(network)
+        if network.variants and network.name == network.original
     }
-
-
-def _owner(network: WorkloadNetwork) -> str:
-    return network.name.partition("#")[0]
 
 
 def _named(network: WorkloadNetwork, name: str | None) -> tuple[Variant, ...]:

@@ -155,7 +155,8 @@ def with_options(workload: Workload, options: Options) -> Workload:
 
 def with_dimensions(workload: Workload, sizes: Sequence[tuple[str, int]]) -> Workload:
     """Return the workload with such sizes for all its networks, or for the one whose name and a
-    colon come first. They override its own sizes, and those of one network override those of all.
+    colon come first, and its copies. They override its own sizes, those of one network override
+    those of all, and those of one copy these.
     """
     if not sizes:
         return workload
@@ -166,7 +167,12 @@ def with_dimensions(workload: Workload, sizes: Sequence[tuple[str, int]]) -> Wor
     def given(network: WorkloadNetwork) -> dict[str, int]:
         if network.is_task:
             return {}
-        own = {rest: size for name, _, rest, _, size in parts if name == network.name and rest}
+        own = {
+            rest: size
+            for meant in (network.original, network.name)
+            for name, _, rest, _, size in parts
+            if name == meant and rest
+        }
         return {**dict(network.dimensions), **shared, **own}
 
     return replace(
@@ -188,7 +194,7 @@ def with_limits(workload: Workload, options: Options) -> Workload:
     """
     for network in workload.networks:
         for name, most in options.max_misses:
-            if name == network.name:
+            if name in (network.name, network.original):
                 check_max_misses(network, most, as_written("max_misses"))
     limits = {name: strictest(name, options, workload) for name in NETWORK_LIMITS}
     return replace(
@@ -218,7 +224,7 @@ def strictest(name: str, options: Options, workload: Workload) -> dict[str, Any]
     check_names(name, dict(given), workload)
     return {
         network.name: FIELDS[name].strictest(
-            value for owner, value in given if owner in (None, network.name)
+            value for owner, value in given if owner in (None, network.original, network.name)
         )
         for network in workload.networks
     }

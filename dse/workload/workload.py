@@ -111,6 +111,11 @@ class WorkloadNetwork:
     """Of its variants."""
 
     @property
+    def original(self) -> str:
+        """Return the name of what it is a copy of, which options mean all copies by."""
+        return self.name.rpartition("#")[0] or self.name
+
+    @property
     def is_task(self) -> bool:
         """Return whether it is no network."""
         return bool(self.times) or self.is_graph

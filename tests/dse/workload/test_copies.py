@@ -1,0 +1,58 @@
+"""Options for one network mean all its copies, and those for a copy that one alone."""
+
+from __future__ import annotations
+
+import pytest
+
+import paretosoc as dse
+from paretosoc.dse.workload.with_options import with_dimensions
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+
+MS = 10**9
+
+
+def problem_of(**options):
+    return dse.Problem(["squeezenet*2"], "jetson-agx-xavier", groups=2, **options).numeric
+
+
+@pytest.mark.parametrize(
+    ("given", "limits"),
+    [
+        ({"squeezenet": 5}, [5, 5]),
+        ({"squeezenet#2": 5}, [None, 5]),
+        ({"squeezenet": 5, "squeezenet#2": 3}, [5, 3]),
+    ],
+)
+def test_limits_hold_for_all_copies(given, limits) -> None:
+    networks = problem_of(deadline_ms=given).networks
+    expected = [None if limit is None else limit * MS for limit in limits]
+    assert [network.deadline_ps for network in networks] == expected
+
+
+def test_batches() -> None:
+    assert problem_of(batch={"squeezenet": 2}).images == (2, 2)
+    assert problem_of(batch={"squeezenet": 2, "squeezenet#2": 4}).images == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("pins", "units"),
+    [
+        ({"squeezenet": {(0, 0): "gpu"}}, ["gpu", "gpu"]),
+        ({"squeezenet": {(0, 0): "gpu"}, "squeezenet#2": {(0, 0): "dla0"}}, ["gpu", "dla0"]),
+    ],
+)
+def test_fixed_units(pins, units) -> None:
+    problem = problem_of(pins=pins)
+    for network, unit in zip(problem.networks, units, strict=True):
+        allowed = problem.allowed[network.first_group].nonzero()[0]
+        assert [problem.units[u].name for u in allowed] == [unit]
+
+
+def test_sizes() -> None:
+    networks = tuple(WorkloadNetwork(name, "a.onnx") for name in ("a", "a#2", "b"))
+    sized = with_dimensions(Workload(networks), [("n", 1), ("a#2:n", 3), ("a:n", 2)])
+    assert [dict(network.dimensions) for network in sized.networks] == [
+        {"n": 2},
+        {"n": 3},
+        {"n": 1},
+    ]
