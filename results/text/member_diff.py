@@ -37,7 +37,8 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
             name = f"latency of {network.name}{alone}"
             lines.append(_figure(name, _LATENCY, member.latencies_ps[n]))
     if _ENERGY not in problem.objectives:
-        lines.append(_figure("energy", _ENERGY, member.energy_fj))
+        name = "energy of a period" if problem.has_rates else "energy"
+        lines.append(_figure(name, _ENERGY, member.energy_fj))
     parts = energy_parts_fj(problem, member)
     rest = parts.pop(REST)
     busy = {problem.units[u].unit_name for u in member.design.units.tolist()}

@@ -7,6 +7,7 @@ from fractions import Fraction
 from itertools import groupby
 from typing import Any
 
+from paretosoc.common.text import pluralize
 from paretosoc.sdf.analysis.buffer_search import (
     SmallestBuffers,
     TradeOff,
@@ -136,9 +137,10 @@ def format_report(report: SdfReport) -> str:
     """Return the report as lines of text, without a final line break."""
     firings = sum(count for _, count in report.repetitions)
     lines = [
-        f"{report.name or 'graph without a name'}: {len(report.repetitions)} actors, "
-        f"{len(report.channels)} channels, consistent and live",
-        f"repetition vector ({firings} firings in an iteration)",
+        f"{report.name or 'graph without a name'}: "
+        f"{pluralize(len(report.repetitions), 'actor')}, "
+        f"{pluralize(len(report.channels), 'channel')}, consistent and live",
+        f"repetition vector ({pluralize(firings, 'firing')} in an iteration)",
     ]
     times = dict(report.times)
     unit = report.time_unit or "time units"
@@ -155,7 +157,7 @@ def format_report(report: SdfReport) -> str:
         lines.append(f"throughput with auto-concurrency: {_rate(report, report.auto_concurrent)}")
     if report.bound is not None:
         lines.append(
-            f"throughput on {len(report.bound.orders)} processors in static order: "
+            f"throughput on {pluralize(len(report.bound.orders), 'processor')} in static order: "
             f"{_rate(report, report.bound.throughput)}"
         )
         for processor, order in report.bound.orders:
@@ -170,7 +172,9 @@ def format_report(report: SdfReport) -> str:
     if report.trade_off is not None:
         lines.append("throughput over buffer size (Pareto points)")
         for point in report.trade_off.points:
-            lines.append(f"  {point.tokens} tokens: {point.throughput.iterations or 'unbounded'}")
+            lines.append(
+                f"  {pluralize(point.tokens, 'token')}: {point.throughput.iterations or 'unbounded'}"
+            )
         if not report.trade_off.complete:
             lines.append("  larger ones were not explored")
     lines.extend(f"note: {note}" for note in report.notes)
@@ -193,7 +197,7 @@ def _buffers(report: SdfReport, found: SmallestBuffers) -> str:
         f"{name}: {capacity}"
         for name, capacity in zip(report.channels, found.distribution.capacities, strict=True)
     )
-    return f"{found.distribution.tokens} tokens, {proof} ({each})"
+    return f"{pluralize(found.distribution.tokens, 'token')}, {proof} ({each})"
 
 
 def report_data(report: SdfReport) -> dict[str, Any]:

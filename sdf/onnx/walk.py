@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paretosoc.common.options import as_written
+from paretosoc.common.text import pluralize
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.constants import MAX_VALUE_ELEMENTS, constant, fill, fold, tensor_value
 from paretosoc.sdf.onnx.dimensions import Dimensions
@@ -84,7 +85,8 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     walk.inputs = [name for name in state.free_inputs if name in used]
     walk.warnings = state.warnings()
     if dead + idle:
-        walk.warnings.append(f"{dead + idle} nodes feed no output and are left out")
+        left = pluralize(dead + idle, "node")
+        walk.warnings.append(f"left out for feeding no output: {left}")
     return walk
 
 
