@@ -172,9 +172,8 @@ def format_report(report: SdfReport) -> str:
     if report.trade_off is not None:
         lines.append("throughput over buffer size (Pareto points)")
         for point in report.trade_off.points:
-            lines.append(
-                f"  {pluralize(point.tokens, 'token')}: {point.throughput.iterations or 'unbounded'}"
-            )
+            rate = point.throughput.iterations or "unbounded"
+            lines.append(f"  {pluralize(point.tokens, 'token')}: {rate}")
         if not report.trade_off.complete:
             lines.append("  larger ones were not explored")
     lines.extend(f"note: {note}" for note in report.notes)
