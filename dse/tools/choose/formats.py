@@ -96,7 +96,8 @@ def _common(
     if not others:
         return name, "the only number format that all have"
     count = defaults.count(name)
-    how = f"the default of {count} of {len(defaults)}" if count else "which most units have"
+    of = f" of {count} of {len(defaults)}" if len(defaults) > 1 else ""
+    how = f"the default{of}" if count else "which most units have"
     other = min(others, key=rank)
     return name, f"{how}; {as_written('precision', other)} takes {other.upper()} for all"
 

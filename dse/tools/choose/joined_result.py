@@ -14,6 +14,7 @@ from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, joi
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.epsilon import within
+from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -199,7 +200,7 @@ class JoinedResult:
         places = self._choices(resolution)
         for place in places:
             row = cells[place][1:]
-            table.add_row(*(f"{v:.4g}" if isinstance(v, float) else str(v) for v in row))
+            table.add_row(*(format_number(v) if isinstance(v, float) else str(v) for v in row))
         fewer = [f"{len(places)} choices of {len(self)} members: the others are near one of them."]
         return [*self.summary_views(), "", table, *(fewer if len(places) < len(self) else ())]
 

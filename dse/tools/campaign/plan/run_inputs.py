@@ -14,7 +14,8 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.files import read_file
+from paretosoc.common.files import naming, read_file
+from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan.plan import Plan
 from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings, options_of
@@ -115,20 +116,24 @@ def subject_key(settings: RunSettings) -> str:
     return content_sha256(subject(settings))
 
 
+@called_from(Door.CAMPAIGN)
 def inputs_of(plan: Plan, program: str) -> list[RunInputs]:
     """Return the inputs of every run, in the plan's order. Each file is read once.
 
     Raises:
-        WorkloadError, PlatformError: on a file that cannot be read.
+        WorkloadError: with the run, on a file that cannot be read, or options that do not fit it.
+        PlatformError: on a platform that cannot be read.
     """
     contents_of = _contents_reader()
     inputs: list[RunInputs] = []
     hashes: list[str] = []
     followed = {run.after for run in plan.runs} - {None}
     for position, run in enumerate(plan.runs):
+        with naming(f"run {run.name}", WorkloadError):
+            contents = contents_of(run.settings)
         entry = RunInputs(
             settings=run.settings,
-            contents=contents_of(run.settings),
+            contents=contents,
             program=program,
             keep=plan.keep,
             starts_from=None if run.after is None else hashes[run.after],

@@ -265,6 +265,14 @@ def test_check_fails_if_a_short_run_does(campaign, tmp_path, dse):
         assert "deadline_ms: there is no network 'nothing' in" in outcome.out + outcome.err
 
 
+def test_an_option_that_does_not_fit_is_named_with_its_run(tmp_path, dse):
+    document = {"networks": ["alexnet"], "platforms": ["jetson-tx2"], "batches": ["foo=2"]}
+    (tmp_path / "c.json").write_text(json.dumps({**document, "together": [1]}))
+    outcome = dse("campaign", "check", tmp_path / "c.json")
+    assert outcome.status == 2
+    assert "run alexnet: batch: there is no network 'foo' in the workload" in outcome.err
+
+
 def test_a_dask_cluster_gives_the_same(campaign, tmp_path):
     """The same runs on workers of a cluster, one of which is killed in the middle."""
     pytest.importorskip("distributed")
