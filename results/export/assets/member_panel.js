@@ -56,7 +56,7 @@ function figures(data, member, base, pair, sure) {
   const rows = data.objectives.map((o, k) => [capital(o.label), member.objectives[k], o.unit, base?.objectives[k], sure && intervalText(sure.intervals[k])]);
   const labels = data.objectives.map((o) => o.label), alone = member.free_run ? " if one frame of each network runs" : "";
   if (!labels.includes("latency") && !member.responses) rows.push([`Makespan${alone}`, ms(member.makespan_ps), "ms", base && ms(base.makespan_ps)]);
-  if (!labels.includes("energy")) rows.push(["Energy", mj(member.energy_fj), "mJ", base && mj(base.energy_fj)]);
+  if (!labels.includes("energy")) rows.push([`Energy${member.responses ? " of a period" : ""}`, mj(member.energy_fj), "mJ", base && mj(base.energy_fj)]);
   if (member.responses)
     data.networks.forEach((network, n) => {
       const [often, jitter, misses] = member.responses[n];

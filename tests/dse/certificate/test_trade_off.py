@@ -11,7 +11,7 @@ import pytest
 import paretosoc as dse
 from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.fitness.branch_and_bound import choices
-from paretosoc.fitness.check import facts
+from paretosoc.fitness.check import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
@@ -76,7 +76,7 @@ def test_a_tree_does_not_hold_without_its_rates_or_sets_of_domains(
     claim = LemmaTarget((0, 1), members, 0, found.rates_mw, found.prices)
     assert faults(pair, found.tree, claim) == (None, None)
     assert None not in faults(pair, found.tree, replace(claim, rates_mw=()))
-    monkeypatch.setattr(facts, "MOST_OPTIONAL", 0)
+    monkeypatch.setattr(make_facts, "MOST_OPTIONAL", 0)
     assert None not in faults(pair, found.tree, claim)
 
 
