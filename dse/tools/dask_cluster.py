@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from concurrent.futures import CancelledError
 from typing import Any
 
+from paretosoc.common.text import shortened
 from paretosoc.dse.certificate.subtree_search import SearchedSlice, search_slice
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
@@ -18,9 +20,15 @@ def connect(address: str) -> Any:
     """Return a client of the scheduler.
 
     Raises:
-        ResultError: if ``distributed`` is not installed, or no scheduler answers.
+        ResultError: if ``distributed`` is not installed, the address is none, or no scheduler
+            answers.
     """
     distributed: Any = optional_import("distributed", extra="dask", purpose="--dask")
+    # A client that failed to start may hang the start of the next one in the process.
+    if not re.fullmatch(r"(?:[a-z]+://)?[^/\s]+:[0-9]{1,5}", address):
+        raise ResultError(
+            f"--dask: an address such as tcp://HOST:PORT is required, got {shortened(address)!r}"
+        )
     try:
         return distributed.Client(address, timeout=CONNECT_SECONDS)
     except (OSError, ValueError, TypeError) as error:

@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -174,11 +175,17 @@ def commands(entries: tuple[Entry, ...] = COMMANDS, prefix: str = "") -> Iterato
         yield from ((f"{name} {more}".strip(), one) for more, one in inner.items())
 
 
+@cache
+def by_name() -> dict[str, Any]:
+    """All commands, which take longer to make than most of these tests to run."""
+    return dict(commands())
+
+
 def parameters() -> list[tuple[str, str]]:
     """Every parameter that may name a file, with its command."""
     return [
         (name, parameter.name)
-        for name, command in commands()
+        for name, command in by_name().items()
         for parameter in command.params
         if isinstance(parameter.type, click.Path)
         or not NAMED.isdisjoint((parameter.name, f"{name} {parameter.name}"))
@@ -186,7 +193,7 @@ def parameters() -> list[tuple[str, str]]:
 
 
 def arguments(name: str, values: dict[str, Any]) -> list[str]:
-    command = dict(commands())[name]
+    command = by_name()[name]
     found = [*name.split()]
     for parameter in command.params:
         value = values.get(parameter.name)
@@ -235,12 +242,12 @@ def test_every_parameter_is_known() -> None:
     """A new one names a file by its type, is a name or a file, or a text."""
     found = {
         parameter.name
-        for name, command in commands()
+        for name, command in by_name().items()
         for parameter in command.params
         if parameter.type is click.STRING and f"{name} {parameter.name}" not in NAMED
     }
     assert found == TEXTS | {name for name in NAMED if " " not in name}
-    assert set(CALLS) == set(dict(commands()))
+    assert set(CALLS) == set(by_name())
 
 
 @pytest.mark.parametrize("name", sorted(set(CALLS) - NEEDS_MORE))
@@ -276,7 +283,7 @@ def test_hostile_files_are_refused_by_every_parameter(
             os.close(ends[1])
             text = f"/dev/fd/{ends[0]}"
         given = {**values, parameter: prefix + text}
-        if written and "force" in {p.name for p in dict(commands())[name].params}:
+        if written and "force" in {p.name for p in by_name()[name].params}:
             given["force"] = True
         signal.alarm(600)
         done = dse(*arguments(name, given))
