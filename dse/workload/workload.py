@@ -112,7 +112,8 @@ class WorkloadNetwork:
 
     @property
     def original(self) -> str:
-        """Return the name of what it is a copy of, which options mean all copies by."""
+        """Return the name of the first copy, for a single network its own. Options for that name
+        hold for all copies."""
         return self.name.rpartition("#")[0] or self.name
 
     @property

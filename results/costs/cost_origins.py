@@ -64,7 +64,8 @@ class CostError:
         return round(hypot(self.unit, self.network))
 
     def known_khz(self, domains: Sequence[ProblemDomain]) -> list[int]:
-        """Return the clock of each domain at which the error of a time's exponent is 0."""
+        """Return the clock in kHz, [domains], at which the clock adds no error to a time: that of
+        the measurement, else the fastest of the board."""
         measured = dict(self.at_khz)
         return [measured.get(domain.name, int(domain.frequencies_khz[-1])) for domain in domains]
 

@@ -60,7 +60,7 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
     if not any(member.energy_fj for member in front.members):
         of_power = "No power is known."
     where = " at the fastest clocks" if grows else ""
-    lines = [f"Times{where} are {times}. {of_power}", *_beside(problem, used, origins)]
+    lines = [f"Times{where} are {times}. {of_power}", *_contention(problem, used, origins)]
     if origins.measured:
         count = len(origins.measured)
         lines.append(
@@ -70,18 +70,19 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
     return lines
 
 
-def _beside(problem: Problem, used: Sequence[int], origins: CostOrigins) -> list[str]:
-    """Return how well it is known what networks on the ``used`` units do to each other."""
+def _contention(problem: Problem, used: Sequence[int], origins: CostOrigins) -> list[str]:
+    """Return a sentence on the errors of contention between networks on the ``used`` units. Nothing
+    for one network."""
     if len(problem.networks) < 2:
         return []
     errors = []
     if len(used) > 1 and origins.demand_error:
         off = percent_off(origins.demand_error)
-        errors.append(f"the bandwidth that they ask for half within {off} %")
+        errors.append(f"bandwidth demand half within {off} %")
     if origins.sharing_error and any(problem.units[u].dispatch == SHARED for u in used):
         off = percent_off(origins.sharing_error)
-        errors.append(f"the overhead of sharing a unit half within {off} %")
-    text = f"What networks do to each other is known less well: {', '.join(errors)}."
+        errors.append(f"overhead of a shared unit half within {off} %")
+    text = f"Contention between networks is known less well: {', '.join(errors)}."
     return [text] if errors else []
 
 

@@ -85,8 +85,8 @@ def walk_model(model: Any, dimensions: dict[str, int]) -> Walk:
     walk.inputs = [name for name in state.free_inputs if name in used]
     walk.warnings = state.warnings()
     if dead + idle:
-        left = pluralize(dead + idle, "node")
-        walk.warnings.append(f"left out for feeding no output: {left}")
+        count = pluralize(dead + idle, "node")
+        walk.warnings.append(f"{count} left out, which no output depends on")
     return walk
 
 

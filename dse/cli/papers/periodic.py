@@ -40,7 +40,6 @@ def periodic(
     force: opt.Force = False,
 ) -> int:
     """Find periodic schedules of a network with retiming (Mobile-I)."""
-
     from paretosoc.dse.papers.mobile_i.explore import explore_periodic
     from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
 

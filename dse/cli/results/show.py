@@ -59,7 +59,6 @@ def show(
 
     Of a front its choices are shown: named members and the fewest others that stand for all.
     """
-
     from paretosoc.common.tables import plain_table
     from paretosoc.dse.api.result import open_result
     from paretosoc.results.text.rates import OVERLOADED

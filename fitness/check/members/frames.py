@@ -173,7 +173,7 @@ class Simulation:
 
     def advance(self, until_ps: int = NONE) -> bool:
         """Simulate until every stream has ended one more frame, but at most to the first instant
-        from ``until_ps`` on. May stop earlier, if very much ends meanwhile.
+        from ``until_ps`` on. Stops earlier if the table of ended executions is full.
 
         Returns False if nothing is left to happen.
         """

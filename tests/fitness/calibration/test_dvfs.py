@@ -1,19 +1,17 @@
-"""Fits over clocks: what was put in comes out, what cannot be known is refused, and the check on
-Table 2 of Tang et al."""
+"""Fits over clocks: what was put in comes out, and what cannot be known is refused."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from benchmarks.accuracy import table2
-from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted, subjects, time_errors
+from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted, time_errors
 from paretosoc.fitness.calibration.dvfs_profile import Subject, clock_profile_document
-from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement, read_measurements
+from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
 from paretosoc.fitness.calibration.least_squares import Task, fit
 from paretosoc.fitness.cost_model.clock_law import parts_norm
 from paretosoc.fitness.cost_model.dvfs_forms import (
@@ -24,7 +22,7 @@ from paretosoc.fitness.cost_model.dvfs_forms import (
     power_mw,
     time_ms,
 )
-from paretosoc.fitness.cost_model.power import alone_idle_mw, domain_idle_mw
+from paretosoc.fitness.cost_model.power import alone_idle_mw
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.profiles.profile_document import document_bytes, merged
 from paretosoc.fitness.profiles.profile_file import read_profile
@@ -352,198 +350,3 @@ def test_models_that_make_no_sense_are_refused(nine, change, message):
 # The table of measurements.
 
 HEADER = "network,unit,a57_mhz,gpu_mhz,fps,mj"
-
-
-def table(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "measurements.csv"
-    path.write_text(text)
-    return path
-
-
-def test_a_table_is_read(tmp_path):
-    rows = read_measurements(
-        table(tmp_path, f"{HEADER}\nvgg19,gpu,2035.2,726.75,10.0,440\nvgg19,gpu,,,20,\n"), TX2
-    )
-    assert rows[0].points == (6, 11, EMC)
-    assert (rows[0].ms, rows[0].mj, rows[0].mw) == (100.0, 440.0, None)
-    assert rows[1].points == (12, 11, EMC)
-    assert list(subjects(rows)) == [("vgg19", "", "gpu")]
-
-
-def test_power_is_that_at_the_parked_clocks_of_what_the_unit_does_not_depend_on(tmp_path):
-    """A Jetson whose clocks are all held has its CPU at the fastest one, as the log shows."""
-    orin = load_platform("jetson-orin-nano-8gb")
-    rows = read_measurements(
-        table(
-            tmp_path,
-            "network,unit,cpu_mhz,ms,mw,mj\nresnet50,gpu,1728,2,9000,\n"
-            "resnet50,gpu,729.6,2,9000,\nresnet50,gpu,,2,9000,\nresnet50,gpu,1728,2,,18\n",
-        ),
-        orin,
-    )
-    idle = domain_idle_mw(orin, "cpu")
-    more = float(idle[-1] - idle[orin.domain_by_name["cpu"].parked])
-    assert more > 100
-    assert [row.mw for row in rows] == [9000 - more, 9000, 9000, None]
-    assert rows[3].mj == pytest.approx(18 - 2 * more / 1000)
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        (
-            "resnet50,gpu,1728,2,300,",
-            r"mw must be above the \d+ mW that clocks which gpu does not depend on add .* got 300",
-        ),
-        ("resnet50,gpu,1728,,,18", "mj beside a clock that gpu does not depend on needs ms or fps"),
-        ("resnet50,gpu,1700,2,9000,", "cpu_mhz: cpu has no 1700 MHz"),
-    ],
-)
-def test_powers_beside_other_clocks_that_cannot_be_used_are_named(tmp_path, line, message):
-    path = table(tmp_path, f"network,unit,cpu_mhz,ms,mw,mj\n{line}\n")
-    with pytest.raises(PlatformError, match=message):
-        read_measurements(path, load_platform("jetson-orin-nano-8gb"))
-
-
-@pytest.mark.parametrize(
-    ("line", "message"),
-    [
-        ("vgg19,npu,,,1,1", "line 2: unit must be one of denver1"),
-        ("vgg19,gpu,2000,,1,1", r"line 2: a57_mhz: a57 has no 2000 MHz; nearest are 1881.6 and"),
-        ("vgg19,denver1,,1300.5,1,1", "gpu_mhz must be empty: denver1 depends on denver, emc"),
-        ("vgg19,gpu,,,0,1", "fps must be above 0"),
-        ("vgg19,gpu,,,,", "one of ms, fps, mw, mj is required"),
-        (",gpu,,,1,1", "network must not be empty"),
-    ],
-)
-def test_rows_that_cannot_be_used_are_named(tmp_path, line, message):
-    with pytest.raises(PlatformError, match=message):
-        read_measurements(table(tmp_path, f"{HEADER}\n{line}\n"), TX2)
-
-
-def test_a_time_is_given_once(tmp_path):
-    path = table(tmp_path, "network,unit,ms,fps\nvgg19,gpu,1,1000\n")
-    with pytest.raises(PlatformError, match="one of ms and fps only"):
-        read_measurements(path, TX2)
-
-
-# Table 2.
-
-
-def test_table_2_is_the_papers():
-    """Its own errors, as printed in the paper: below 6 % and 9 %."""
-    rows = [entry for nine in table2.published().values() for entry in nine]
-    assert len(rows) == 27
-    assert max(abs(row.phi_fps / row.fps - 1) for row in rows) < 0.06
-    assert max(abs(row.phi_mj / row.mj - 1) for row in rows) < 0.09
-
-
-def test_table_2_held_out_rows_are_within_the_limits():
-    rows = table2.run()
-    assert sum(row.used for row in rows) == 15
-    figures = table2.summary(rows)
-    assert figures["throughput_median"] <= 0.06
-    assert figures["throughput_largest"] <= 0.30
-    assert figures["energy_median"] <= 0.10
-    assert figures["fulfilled"]
-    alexnet = [row for row in rows if row.network == "bvlc_alexnet"]
-    # The finding: with a host that stalls the GPU at all its clocks, AlexNet fits throughout.
-    assert max(abs(row.fps_error) for row in alexnet) < 0.07
-    without = [row for row in table2.run(TimeForm.OVERLAP) if row.network == "bvlc_alexnet"]
-    assert max(abs(row.fps_error) for row in without) > 0.4
-
-
-def test_the_five_pairs_of_the_example_are_those_in_the_fit():
-    path = Path(__file__).parents[3] / "examples" / "tang" / "five_pairs.csv"
-    rows = read_measurements(path, TX2)
-    nine = [entry.measurement for rows in table2.published().values() for entry in rows]
-    assert rows == [row for place, row in enumerate(nine) if place % 9 in table2.CALIBRATED]
-    model = calibrate_rows(rows[:5], TX2, resamples=0)
-    times, powers = predicted(model, rows[:5], TX2)
-    assert times.shape == powers.shape == (5,)
-
-
-def test_the_rows_that_the_platform_file_quotes_are_those_of_the_benchmark():
-    document = json.loads(TX2_FILE.read_text("utf-8"))
-    quoting = [
-        f"{unit['name']} {kind}"
-        for unit in document["units"]
-        for kind in ("peaks", "power")
-        if any("Table 2" in entry["source"] for entry in unit[kind])
-    ]
-    # Whoever fits more of the file to Table 2 must say of which rows here.
-    assert quoting == [
-        *("denver1 power", "denver2 power", "a57-1 power", "a57-2 power", "a57-3 power"),
-        *("gpu peaks", "gpu power"),
-    ]
-    # The GPU's voltages, and its time of a launch, which was fitted to the times of all rows.
-    assert json.dumps(document).count("Table 2") == len(quoting) + 2
-    assert "to the 27 times" in document["units"][-1]["fixed"]["source"]
-    (voltage,) = [d["voltage"] for d in document["domains"] if d["name"] == "gpu"]
-    assert "Table 2 at 0.11, 0.73 and 1.30 GHz" in voltage["source"]
-    peaks, power = (document["units"][-1][kind][0]["source"] for kind in ("peaks", "power"))
-    rows = table2.published()
-    *_, fast, middle, slow = (row.fps * row.mj / 1000 for row in rows["vgg19"])
-    assert f"CPU at 0.35 GHz: {slow:.1f}, {middle:.1f} and {fast:.1f} W" in power
-    at_2_ghz = [rows[name][2].fps for name in ("vgg19", "emotion_ferplus")]
-    assert "VGG-19 runs at {:.2f} and Emotion-FERPlus at {:.0f} images/s".format(*at_2_ghz) in peaks
-    assert table2.FED == {"vgg19": (2, 6, 7, 8), "emotion_ferplus": (2,)}
-
-
-def test_no_quoted_row_is_left_among_those_not_quoted():
-    held = [row for row in table2.run() if not row.used]
-    quoted = [(row.network, row.cpu_mhz, row.gpu_mhz) for row in held if row.quoted]
-    assert quoted == [("vgg19", 345.6, 726.75)]
-    error = table2._curve_error("platform file", 1.36, table2.POWER_FORM)
-    assert (error.held_out_rows, error.unquoted_rows) == (12, 11)
-    rest = [abs(row.mj_error) for row in held if not row.quoted]
-    assert error.unquoted_median == pytest.approx(np.median(rest))
-    assert error.unquoted_largest == pytest.approx(max(rest))
-
-
-def test_the_voltages_fitted_anew_have_seen_no_row_that_is_held_out(monkeypatch):
-    monkeypatch.setattr(table2, "RATIOS", (1.08, 1.2, 1.32))
-    ratio, rows = table2.fitted_ratio(), table2.published()
-
-    def changed(places):
-        return {
-            name: tuple(
-                replace(row, measurement=replace(row.measurement, mj=3 * row.measurement.mj))
-                if place in places
-                else row
-                for place, row in enumerate(nine)
-            )
-            for name, nine in rows.items()
-        }
-
-    held_out = set(range(9)) - set(table2.CALIBRATED)
-    monkeypatch.setattr(table2, "published", lambda: changed(held_out))
-    assert table2.fitted_ratio() == ratio == 1.32
-    monkeypatch.setattr(table2, "published", lambda: changed({4}))
-    assert table2.fitted_ratio() != ratio
-
-
-def test_another_ratio_moves_only_the_gpus_voltages():
-    assert table2.with_ratio(TX2, 1.36) == TX2
-    other = table2.with_ratio(TX2, 1.2)
-    volts = [point.voltage_mv for point in other.domain_by_name["gpu"].operating_points]
-    assert (volts[0], volts[-1]) == (700, 840)
-    assert volts == sorted(volts)
-    assert other.domain_by_name["a57"] == TX2.domain_by_name["a57"]
-
-
-def test_the_benchmark_prints_a_document(capsys, monkeypatch):
-    monkeypatch.setattr(table2, "RATIOS", (1.2, 1.32))
-    two = [
-        table2._form_error(of, TimeForm.OVERLAP_STALL, PowerForm.VOLTAGE_CLOCK)
-        for of in ("throughput", "energy")
-    ]
-    monkeypatch.setattr(table2, "compare_forms", lambda: two)
-    table2.main(["--json"])
-    document = json.loads(capsys.readouterr().out)
-    assert len(document["rows"]) == 27
-    assert document["summary"]["fulfilled"] is True
-    assert {entry["of"] for entry in document["forms"]} == {"throughput", "energy"}
-    assert [entry["ratio"] for entry in document["curves"]] == [1.36, 1.32, 1.0]
-    for columns in (table2.THROUGHPUT_COLUMNS, table2.ENERGY_COLUMNS):
-        assert {column.key for column in columns} <= set(asdict(table2.run()[0]))

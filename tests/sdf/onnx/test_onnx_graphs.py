@@ -248,7 +248,7 @@ def test_order_names_and_dead_ends() -> None:
     )  # fmt: skip
     network = read(proto)
     assert [actor.name for actor in network.graph.actors] == ["a", "same#2", "same"]
-    assert network.warnings == ("left out for feeding no output: 1 node",)
+    assert network.warnings == ("1 node left out, which no output depends on",)
 
 
 def test_broken_graphs_are_refused() -> None:

@@ -74,12 +74,12 @@ def test_words_say_that_co_runs_are_known_less_well(pair_folder):
     """Intervals of pairs are far wider than the errors of times alone."""
     front = dse_library.load(pair_folder)
     lines = describe_costs(front.numeric, front.costs)
-    beside = "What networks do to each other is known less well: the bandwidth that they ask for"
+    beside = "Contention between networks is known less well: bandwidth demand"
     off = percent_off(front.costs.demand_error)
     assert off > 100
     assert any(line.startswith(f"{beside} half within {off} %") for line in lines)
     exact = replace(front.costs, demand_error=0, sharing_error=0)
-    assert not any("each other" in line for line in describe_costs(front.numeric, exact))
+    assert not any("Contention" in line for line in describe_costs(front.numeric, exact))
 
 
 def test_words_claim_no_error_of_powers_that_nobody_knows(pair_folder):
