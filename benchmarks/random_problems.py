@@ -56,6 +56,7 @@ from paretosoc.results.front.bounds import BoundProof
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import BoundSummary, Front
+from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.problem import Problem
 
 DRAWS: tuple[Callable[[int], Enumerated | None], ...] = (
@@ -316,7 +317,8 @@ FEATURES: dict[str, Callable[[Problem], bool]] = {
     "memory pools": lambda p: bool(p.memory_pools),
     "priorities": lambda p: any(n.priority for n in p.networks),
     "transitions as work": lambda p: any(unit.moves_tensors for unit in p.units),
-    "searched priorities": lambda p: p.searches_priorities,
+    "searched order of networks": lambda p: p.searched_order is SearchedOrder.NETWORKS,
+    "searched order of groups": lambda p: p.searched_order is SearchedOrder.GROUPS,
     "phases": lambda p: bool(p.handovers) or any(u.step_ps is not None for u in p.units),
     "batches": lambda p: any(n.batch > 1 for n in p.networks),
     "segments": lambda p: any(unit.max_segments is not None for unit in p.units),

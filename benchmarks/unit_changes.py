@@ -77,12 +77,13 @@ def measure(case: Case, evaluations: int) -> dict[str, Value]:
     for limit, found in values.items():
         name = "default" if limit is None else str(limit)
         row[f"volume_{name}"] = 100 * (1 - hypervolume(found, reference) / whole)
-        row[f"latency_{name}"] = _more(found, best, 0)
-        row[f"energy_{name}"] = _more(found, best, 1)
+        row[f"latency_{name}"] = more_than(best, found, 0)
+        row[f"energy_{name}"] = more_than(best, found, 1)
     return row
 
 
-def _more(values: IntArray, best: IntArray, objective: int) -> float:
+def more_than(best: IntArray, values: IntArray, objective: int) -> float:
+    """Return by how many percent the smallest of the values exceeds the best."""
     return 100 * (float(values[:, objective].min()) / float(best[:, objective].min()) - 1)
 
 

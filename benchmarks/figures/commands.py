@@ -229,6 +229,7 @@ COMMANDS = (
     Command("transitions", "python -m benchmarks.accuracy.transitions --markdown"),
     Command("frontier", "python -m benchmarks.frontier --markdown"),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),
+    Command("searched-order", "python -m benchmarks.searched_order --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
     Command(
         "hax-table8",

@@ -70,7 +70,7 @@ def play(
         late_ps: how late releases are, by network and repeat, from 1.
     """
     engines = _engines(problem, design, late_ps or {})
-    priorities = problem.priorities(design)
+    priorities = problem.group_priorities(design).tolist()
     place = {run: k for k, run in enumerate(order or ())}
     waiting = dict(enumerate(engines))
     running: dict[tuple[int, int], Engine] = {}
@@ -94,7 +94,7 @@ def play(
                     if ready > now:
                         later.append(ready)
                     else:
-                        free.append((priorities[engine.network], ready, k))
+                        free.append((priorities[engine.runs[0][1]], ready, k))
             if free:
                 k = min(free)[2]
                 engine = running[queue] = waiting.pop(k)

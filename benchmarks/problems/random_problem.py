@@ -20,6 +20,7 @@ from paretosoc.results.problem.execution import (
     ClosedForm,
     IdleTime,
     Rates,
+    SearchedOrder,
 )
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import (
@@ -202,7 +203,8 @@ def with_priorities(rng: np.random.Generator, problem: Problem) -> Problem:
     If it has several networks, it has a search of them now and then instead.
     """
     if len(problem.networks) > 1 and rng.integers(3) == 0:
-        return replace(problem, searches_priorities=True)
+        order = SearchedOrder.GROUPS if rng.integers(2) else SearchedOrder.NETWORKS
+        return replace(problem, searched_order=order)
     return with_fixed_priorities(rng, problem)
 
 
@@ -361,8 +363,8 @@ def random_design(rng: np.random.Generator, problem: Problem) -> DesignPoint:
     units = [int(rng.choice(np.flatnonzero(row))) for row in problem.allowed]
     points = [int(rng.choice(np.flatnonzero(domain.allowed))) for domain in problem.domains]
     priorities = None
-    if problem.searches_priorities:
-        priorities = rng.integers(0, PRIORITY_LEVELS, len(problem.networks))
+    if problem.priority_count:
+        priorities = rng.integers(0, PRIORITY_LEVELS, problem.priority_count)
     return DesignPoint(
         np.array(units, dtype=np.int64), np.array(points, dtype=np.int64), priorities
     )

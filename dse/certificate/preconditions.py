@@ -41,10 +41,10 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
         raise ResultError(
             "where networks have rates of their own only bounds over boxes can be proved"
         )
-    if problem.searches_priorities:
+    if problem.searched_order is not None:
         raise ResultError(
             "where priorities are searched only bounds over boxes can be proved: without "
-            f"{as_written('search_priorities')} they are those of the workload"
+            f"{as_written('search_order')} they are those of the workload"
         )
     if problem.guarantee:
         raise ResultError("where deadlines are guaranteed only bounds over boxes can be proved")
@@ -77,7 +77,7 @@ def certified_column(problem: Problem) -> int | None:
     It is the makespan if latency is an objective, else Eq. 10 if that is one. There is none if
     priorities are searched, networks have rates of their own, or deadlines are guaranteed.
     """
-    if problem.searches_priorities or problem.has_rates or problem.guarantee:
+    if problem.searched_order is not None or problem.has_rates or problem.guarantee:
         return None
     kinds = [(objective.kind, objective.network) for objective in problem.objectives]
     for kind in (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY):

@@ -202,7 +202,7 @@ def assemble(
         memory_cap_bytes=None if held is None else held.cap,
         memory_pools=() if held is None else held.pools,
         edge_tokens=_edge_tokens(networks),
-        searches_priorities=options.search_priorities,
+        searched_order=options.search_order,
         runtime=None if runtime is Runtime.NONE else runtime.value,
         tolerance_permille=_tolerance_permille(options),
         guarantee=guarantees(workload, options),

@@ -29,6 +29,7 @@ from paretosoc.results.problem.execution import (
     Periodic,
     Pipeline,
     Rates,
+    SearchedOrder,
 )
 from paretosoc.results.problem.objectives import Kind, Objective, ObjectiveKind
 
@@ -72,9 +73,10 @@ def choose_execution(
     for network in workload.networks:
         if network.min_rate_hz is not None and not free_running:
             raise _needs_free_running(f"min_rate_hz (of {network.name!r})", has_rates=has_rates)
-    if options.search_priorities and len(workload.networks) < 2:
+    if options.search_order is SearchedOrder.NETWORKS and len(workload.networks) < 2:
         raise WorkloadError(
-            f"{as_written('search_priorities')}: two networks or more are required, got 1"
+            f"{as_written('search_order', SearchedOrder.NETWORKS.value)}: two networks or more are "
+            "required, got 1"
         )
     overlap = throughput or free_running
     _check_frames_in_flight(options, overlap=overlap)
@@ -86,9 +88,9 @@ def choose_execution(
             raise WorkloadError("a frame rate and the objective throughput exclude each other")
         if options.throughput_model is ThroughputModel.TIMELINE:
             return Pipeline(frames)
-        if options.search_priorities:
+        if options.search_order is not None:
             raise WorkloadError(
-                f"{as_written('search_priorities')} and a closed form exclude each other: nothing "
+                f"{as_written('search_order')} and a closed form exclude each other: nothing "
                 "waits in it"
             )
         return ClosedForm(_CHANNELS[options.throughput_model], options.pipeline_time)

@@ -1,9 +1,9 @@
 """The rows that a search may propose: encoding, canonical form, repair, random draws.
 
 A row [groups + domains] is a chromosome: a unit per group, then an operating point per domain and,
-if priorities are searched, one per network. A *setting* is a gene of the last two kinds: the
-operators treat priorities as clocks that no unit depends on. All functions take and return arrays
-of rows, int64.
+if priorities are searched, one per network or group. A *setting* is a gene of the last two kinds:
+the operators treat priorities of networks as clocks that no unit depends on, and those of groups
+as parts of the mapping. All functions take and return arrays of rows, int64.
 """
 
 from __future__ import annotations
@@ -65,8 +65,7 @@ class DesignSpace:
     def points(self) -> tuple[IntArray, ...]:
         """Return the operating points, or the priorities, that may be chosen for each setting."""
         points = [np.flatnonzero(domain.allowed) for domain in self.problem.domains]
-        if self.problem.searches_priorities:
-            points += [np.arange(PRIORITY_LEVELS)] * len(self.problem.networks)
+        points += [np.arange(PRIORITY_LEVELS)] * self.problem.priority_count
         return tuple(points)
 
     @cached_property
@@ -203,15 +202,17 @@ class DesignSpace:
     def canonical(self, rows: IntArray) -> IntArray:
         """Return the rows in canonical form.
 
-        Every domain that is off has its ``point_when_off``, and priorities have no gaps from 0 on.
+        Every domain that is off has its ``point_when_off``. Priorities have no gaps from 0 on,
+        those of groups within each queue, and all groups of an engine have that of the first.
         """
-        result, used = rows.copy(), self.domains_used(rows)
+        result, used = np.ascontiguousarray(rows, dtype=np.int64).copy(), self.domains_used(rows)
         for d, domain in enumerate(self.problem.domains):
             if domain.may_be_off:
                 result[~used[:, d], self.groups + d] = domain.point_when_off
-        if self.problem.searches_priorities:
-            first = self.width - len(self.first)
-            result[:, first:] = ranked(result[:, first:])
+        if self.problem.priority_count:
+            from paretosoc.dse.space.operators_jit import rank_rows
+
+            rank_rows(self.tables, self.plan, result)
         return result
 
     def holds(self, rows: IntArray) -> BoolArray:
@@ -272,15 +273,6 @@ class DesignSpace:
             awake = np.ones((len(rows), len(self.points)), dtype=np.bool_)
         repair_rows(self.tables, self.plan, drawn_seed(rng), result, awake, *self.scratch)
         return result
-
-
-def ranked(priorities: IntArray) -> IntArray:
-    """Return priorities [n, networks] in the same order, from 0 on without gaps."""
-    ranks = np.zeros_like(priorities)
-    for level in range(PRIORITY_LEVELS):
-        there = (priorities == level).any(axis=1)
-        ranks += there[:, None] & (priorities > level)
-    return ranks
 
 
 def drawn_seed(rng: Random) -> int:

@@ -34,13 +34,13 @@ class UserMapping:
 
     ``units``: network to a unit, a list of units, or ranges of groups to units.
     ``clocks``: domain to ``max``, ``min`` or a frequency in MHz.
-    ``priorities``: network to its priority.
+    ``priorities``: network to the priority of all its groups, or to one of each.
     """
 
     label: str
     units: Mapping[str, Any]
     clocks: Mapping[str, str]
-    priorities: Mapping[str, int]
+    priorities: Mapping[str, Any]
 
 
 def load_mapping(path: Path) -> UserMapping:
@@ -127,8 +127,15 @@ def row_of_mapping(
             _check_allowed(problem, origins, n, index, units.index(name), path)
         row += [units.index(name) for name in chosen]
     row += _points(mapping, problem)
-    if problem.searches_priorities:
-        row += [mapping.priorities.get(name, 0) for name in known]
+    for network, count in zip(problem.networks, problem.priorities_per_network, strict=True):
+        levels = mapping.priorities.get(network.name, 0)
+        levels = [levels] * count if isinstance(levels, int) else levels
+        if count and len(levels) != count:
+            raise WorkloadError(
+                f"{mapping.label}: $.priorities[{network.name!r}]: an integer, or {count} in a "
+                f"list, are required, got {len(levels)}"
+            )
+        row += levels[:count]
     rows = np.array([row], dtype=np.int64)
     canonical: IntArray = DesignSpace(problem).canonical(rows)[0]
     return canonical

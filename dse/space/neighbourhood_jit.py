@@ -10,6 +10,7 @@ import numpy as np
 
 from paretosoc.dse.space.operators_jit import below
 from paretosoc.fitness.simulator.jit import jit, rare
+from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 
 STEPS = (-2, -1, 1, 2)
 """Operating points that one clock is moved by, besides going to either end."""
@@ -49,6 +50,8 @@ def enumerate_neighbours(space, rows, wanted, at, near, source):
     _exchange_units(space, rows, wanted, at, near, source)
     _move_clocks(space, rows, wanted, at, near, source)
     _move_two_clocks(space, rows, wanted, at, near, source)
+    if space.orders_groups:
+        _change_priorities(space, rows, wanted, at, near, source)
 
 
 @rare
@@ -183,3 +186,21 @@ def _move_two_clocks(space, rows, wanted, at, near, source):
                     ):
                         near[at[1] - 1, space.groups + a] = space.point_at[a, to_a]
                         near[at[1] - 1, space.groups + b] = space.point_at[b, to_b]
+
+
+@jit
+def _change_priorities(space, rows, wanted, at, near, source):
+    """Give a segment, or a single group of several, another priority."""
+    for r in range(rows.shape[0]):
+        end = np.int64(0)
+        for g in range(space.groups):
+            begins = g == end
+            if begins:
+                end = _segment_end(space, rows[r], g)
+            for level in range(PRIORITY_LEVELS):
+                if level == rows[r, g + space.settings]:
+                    continue
+                if begins and _is_wanted(rows, r, wanted, at, near, source):
+                    near[at[1] - 1, g + space.settings : end + space.settings] = level
+                if (not begins or end > g + 1) and _is_wanted(rows, r, wanted, at, near, source):
+                    near[at[1] - 1, g + space.settings] = level

@@ -19,6 +19,8 @@ SECOND_CHANGE = 0.4
 """The probability of a second mutation of a row."""
 KEPT = 0.3
 """The probability that parents exchange nothing of a network."""
+ORDERED = 0.5
+"""The share of priorities among changes of settings, if each group has one."""
 MAX_MOVED = 3
 """Groups that a transition point moves by, at most."""
 
@@ -32,7 +34,9 @@ class SpaceTables(Tables):
     settings: int
     """Domains, then priorities."""
     priorities: int
-    """Networks, or 0 if priorities are not searched."""
+    """Networks or groups, or 0 if priorities are not searched."""
+    orders_groups: int
+    """1 if each group has a priority of its own."""
     networks: int
     first: IntArray
     """[networks]: its first group."""
@@ -55,7 +59,7 @@ class SpaceTables(Tables):
     rests: IntArray
     """[settings]: 1 if it has a choice and draws power even if nothing needs it."""
     free: IntArray
-    """Settings with a choice."""
+    """Settings with a choice, but for the priorities of groups."""
     point_count: IntArray
     """[settings]: operating points, or priorities, that may be chosen."""
     point_at: IntArray
@@ -125,10 +129,12 @@ def _cross(space, stream, a, b, used, used_b):
         if chance(stream) < KEPT:
             end = begin
         for g in range(space.first[n] + begin, space.first[n] + end):
-            here = a[g]
-            a[g] = b[g]
-            b[g] = here
-    for d in range(space.settings):
+            a[g], b[g] = b[g], a[g]
+            if space.orders_groups:
+                level = g + space.settings
+                a[level], b[level] = b[level], a[level]
+    # Priorities of groups have gone with them.
+    for d in range(space.settings - space.orders_groups * space.groups):
         g = space.groups + d
         here, there = a[g], b[g]
         if used[d] == used_b[d]:
@@ -183,12 +189,26 @@ def _remap(space, stream, row, kind):
 
 
 @jit
+def _reorder(space, stream, row):
+    """Give groups of a network that follow each other one other priority."""
+    n = below(stream, space.networks)
+    one, other = below(stream, space.size[n]), below(stream, space.size[n])
+    level = below(stream, np.int64(PRIORITY_LEVELS))
+    for g in range(space.first[n] + min(one, other), space.first[n] + max(one, other) + 1):
+        row[g + space.settings] = level
+
+
+@jit
 def _reclock(space, stream, row, steps):
     """Move one clock a point or two up or down with ``steps``, else redraw it.
 
     A redrawn clock gets its fastest point a third of the time.
     """
-    d = space.free[below(stream, space.free.shape[0])]
+    free = space.free.shape[0]
+    if space.orders_groups and (free == 0 or chance(stream) < ORDERED):
+        _reorder(space, stream, row)
+        return
+    d = space.free[below(stream, free)]
     g, count = space.groups + d, space.point_count[d]
     place = np.int64(0)
     if steps:
@@ -211,13 +231,14 @@ def _mutate(space, stream, row):
         if change and chance(stream) >= SECOND_CHANGE:
             break
         odds = chance(stream)
-        shares = WITH_CLOCKS if space.free.shape[0] else WITHOUT_CLOCKS
+        settings = space.free.shape[0] + space.orders_groups
+        shares = WITH_CLOCKS if settings else WITHOUT_CLOCKS
         kind = TRANSITION
         for limit in range(4):
             kind += odds >= shares[limit]
         if kind <= GROUP:
             _remap(space, stream, row, kind)
-        elif space.free.shape[0]:
+        elif settings:
             _reclock(space, stream, row, kind == STEP)
 
 
@@ -310,25 +331,48 @@ def repair_row(space, plan, stream, row, awake, used):
         if space.rests[d] and not used[d]:
             _rest(space, plan, row, used, d)
     if space.priorities:
-        _rank(space, row)
+        _rank(space, plan, row)
 
 
 @jit
-def _rank(space, row):
-    """Closes the gaps between priorities, from 0 on."""
+def _rank(space, plan, row):
+    """Close the gaps between priorities, from 0 on.
+
+    Those of groups only count beside others of one queue, and by the first group of an engine: all
+    of the engine get its priority, and each queue is ranked alone.
+    """
     begin, end = row.shape[0] - space.priorities, row.shape[0]
-    level = np.int64(0)
-    while True:
-        above = np.int64(PRIORITY_LEVELS)
+    if not space.orders_groups:
+        levels = np.int64(0)
         for g in range(begin, end):
-            if row[g] >= level:
-                above = min(above, row[g])
-        if above == PRIORITY_LEVELS:
-            return
+            levels |= np.int64(1) << row[g]
         for g in range(begin, end):
-            if row[g] == above:
-                row[g] = level
-        level += 1
+            row[g] = _rank_among(levels, row[g])
+        return
+    for g in range(1, space.groups):
+        if (
+            plan.runs_engines[row[g]]
+            and row[g] == row[g - 1]
+            and space.owner[g] == space.owner[g - 1]
+        ):
+            row[begin + g] = row[begin + g - 1]
+    for queue in range(plan.queues):
+        levels = np.int64(0)
+        for g in range(space.groups):
+            if plan.queue_of[space.owner[g] * plan.units + row[g]] == queue:
+                levels |= np.int64(1) << row[begin + g]
+        for g in range(space.groups):
+            if plan.queue_of[space.owner[g] * plan.units + row[g]] == queue:
+                row[begin + g] = _rank_among(levels, row[begin + g])
+
+
+@jit
+def _rank_among(levels, level):
+    """Return how many of the levels, one per bit, are below this one."""
+    rank = np.int64(0)
+    for lower in range(level):
+        rank += (levels >> np.int64(lower)) & 1
+    return rank
 
 
 @jit
@@ -379,3 +423,10 @@ def mark_used(space, rows, used):
     """Set ``used`` [n, settings] if a unit with a group depends on the setting."""
     for r in range(rows.shape[0]):
         mark_row(space, rows[r], used[r])
+
+
+@jit
+def rank_rows(space, plan, rows):
+    """Close the gaps between the priorities of ``rows`` [n, width], in place."""
+    for r in range(rows.shape[0]):
+        _rank(space, plan, rows[r])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.limits import TRANSITIONS, limits_by_owner
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def make_tables(space: DesignSpace) -> SpaceTables:
 
     problem = space.problem
     domains, settings = len(problem.domains), len(space.points)
+    orders_groups = problem.searched_order is SearchedOrder.GROUPS
     rests, may_be_off = (np.zeros(settings, dtype=np.int64) for _ in range(2))
     rests[list(space.idle_powered_domains)] = 1
     may_be_off[:domains] = [domain.may_be_off for domain in problem.domains]
@@ -46,6 +48,7 @@ def make_tables(space: DesignSpace) -> SpaceTables:
         units=len(problem.units),
         settings=settings,
         priorities=settings - domains,
+        orders_groups=int(orders_groups),
         networks=len(problem.networks),
         first=space.first,
         size=space.size,
@@ -57,7 +60,7 @@ def make_tables(space: DesignSpace) -> SpaceTables:
         drives=drives,
         may_be_off=may_be_off,
         rests=rests,
-        free=space.free_settings,
+        free=space.free_domains if orders_groups else space.free_settings,
         point_count=space.point_count,
         point_at=space.point_at,
         place_of_point=space.place_of_point,

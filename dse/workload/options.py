@@ -41,7 +41,7 @@ from paretosoc.dse.inputs.kinds_by_name import (
 from paretosoc.dse.workload.fields import Field, Fits, limit
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
-from paretosoc.results.problem.execution import DISPATCHES, MAX_BATCH, IdleTime
+from paretosoc.results.problem.execution import DISPATCHES, MAX_BATCH, IdleTime, SearchedOrder
 from paretosoc.results.problem.limits import (
     DEADLINE,
     ENERGY,
@@ -221,11 +221,12 @@ class ProblemOptions(TypedDict, total=False):
             "--fix",
         ),
     ]
-    search_priorities: Annotated[
-        bool,
+    search_order: Annotated[
+        str | SearchedOrder | None,
         Field(
-            Flag(),
-            f"Search the networks' priorities, from 0 to {PRIORITY_LEVELS - 1}",
+            Choice(SearchedOrder),
+            "Search the order in which units take what waits, by a priority from 0 to "
+            f"{PRIORITY_LEVELS - 1} of each",
             fits=Fits.COMMON_FRAME,
         ),
     ]
@@ -426,7 +427,7 @@ class Options:
     free_running: bool = False
     frames_in_flight: int | None = None
     pins: tuple[Pinned, ...] = ()
-    search_priorities: bool = False
+    search_order: SearchedOrder | None = None
     fixed: tuple[tuple[str, str | Fraction], ...] = ()
     max_transitions: int | str | None = None
     max_accuracy_loss_percent: ByName = ()

@@ -68,7 +68,7 @@ class Facts(Tables):
     repeat_of: IntArray
     """[instances]: from 0."""
     priority: IntArray
-    """[networks]"""
+    """[groups]"""
     arrival_of: IntArray
     """[instances]: arrival after the release of the frame if nothing feeds it, else 0."""
     input_start: IntArray

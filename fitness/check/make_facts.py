@@ -152,7 +152,7 @@ def make_facts(
         network_of=_int64([n for _, n, _, _, _ in instances]),
         slot_of=_int64(slots),
         repeat_of=_int64([repeat for _, _, repeat, _, _ in instances]),
-        priority=_int64([network.priority for network in networks]),
+        priority=_int64([networks[n].priority for n in problem.network_of]),
         arrival_of=_int64([arrival for _, _, _, _, arrival in instances]),
         input_start=_starts(inputs),
         input=_int64([source for row in inputs for source, _ in row]),

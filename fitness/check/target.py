@@ -50,7 +50,7 @@ class LemmaTarget:
             ResultError: on an objective or a limit without bounds, members or prices of another
                 width, or more operating points than a set has bits.
         """
-        if problem.searches_priorities or problem.has_rates:
+        if problem.searched_order is not None or problem.has_rates:
             raise ResultError(
                 "lemmas: fixed priorities and no rates of single networks are required"
             )

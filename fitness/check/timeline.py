@@ -368,7 +368,7 @@ def _is_before(facts: Facts, work: Work, row: Int, i: Int, other: Int) -> bool |
     """
     if continues(facts, work, i) or continues(facts, work, other):
         return continues(facts, work, i)
-    a, b = work.priority[facts.network_of[i]], work.priority[facts.network_of[other]]
+    a, b = work.priority[facts.group_of[i]], work.priority[facts.group_of[other]]
     if a != b:
         return a < b
     if work.instant[row, i] != work.instant[row, other]:

@@ -44,8 +44,8 @@ def begin_part(facts: Facts, work: Work, units: IntArray, points: IntArray) -> N
             put_on(facts, work, g, units[g])
     for d in range(facts.domains):
         work.points[d] = points[d]
-    for n in range(facts.networks):
-        work.priority[n] = facts.priority[n]
+    for g in range(facts.groups):
+        work.priority[g] = facts.priority[g]
     work.costs_at[0] = 0
     fill_costs(facts, work, 0, -1)
     begin_timeline(facts, work)
@@ -55,10 +55,10 @@ def begin_part(facts: Facts, work: Work, units: IntArray, points: IntArray) -> N
 def begin_frames(
     facts: Facts, work: Work, units: IntArray, points: IntArray, priority: IntArray
 ) -> None:
-    """Release the first frames of a design point with these priorities [networks]."""
+    """Release the first frames of a design point with these priorities [groups]."""
     begin_part(facts, work, units, points)
-    for n in range(facts.networks):
-        work.priority[n] = priority[n]
+    for g in range(facts.groups):
+        work.priority[g] = priority[g]
     queue_eligible(facts, work, 0)
 
 

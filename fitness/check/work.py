@@ -122,7 +122,7 @@ class Work(Tables):
     """[instances]: when each that has started last was ready; the next ones are of frames that
     follow one another."""
     priority: IntArray
-    """[networks]"""
+    """[groups]"""
     frame: IntArray
     """[slots]: the frame in it, from 1."""
     release: IntArray
@@ -202,7 +202,7 @@ def make_work(facts: Facts) -> Work:
         least=room(3),
         start=room(instances),
         ready=room(instances),
-        priority=room(facts.networks),
+        priority=room(facts.groups),
         frame=room(facts.slots),
         release=room(facts.slots),
         unended=room(facts.slots),

@@ -312,11 +312,11 @@ def _first_waiting(plan, chosen, state, now, u):
     if not plan.has_priorities or state.heap[u, 0].ready == CONTINUES:
         return first
     queue = state.heap[u]
-    least = _priority(plan, chosen, state, queue[0].place)
+    least = _priority(chosen, state, queue[0].place)
     for i in range(1, state.unit[u].queued):
         if queue[i].ready > now:
             continue
-        priority = _priority(plan, chosen, state, queue[i].place)
+        priority = _priority(chosen, state, queue[i].place)
         ready, until = queue[i].ready, queue[first].ready
         if priority < least or (
             priority == least
@@ -327,9 +327,8 @@ def _first_waiting(plan, chosen, state, now, u):
 
 
 @jit
-def _priority(plan, chosen, state, place):
-    job = plan.instance[state.place[place].instance].job
-    return chosen.priority[plan.job[job].network]
+def _priority(chosen, state, place):
+    return chosen.priority[state.place[place].group]
 
 
 @jit

@@ -39,9 +39,9 @@ first repeat; from the frame's release, when it may begin, and from when its lat
 its end is a response of a network with a rate."""
 NETWORK = record(
     *("arrival_ps", "dependent_start", "dependent_end", "first_job", "jobs_end"),
-    *("join_start", "join_end", "priority", "late_ps", "joins_engines"),
+    *("join_start", "join_end", "late_ps", "joins_engines"),
 )
-"""Arrival, rows in ``Plan.dependent``, ``job`` and ``join``, and priority; with rates, beyond which
+"""Arrival, rows in ``Plan.dependent``, ``job`` and ``join``; with rates, beyond which
 response it is late; 1 if engines may read or be read in their middle."""
 COST = record("time_ps", "demand_kbps", "dynamic_mw")
 """A group on a unit at a choice of its clocks. The time is below 0 if the unit cannot run it."""
@@ -89,9 +89,13 @@ class Plan(Tables):
     period_ps: int
     """Time from release to release of a frame of networks with rates, 0 without rates."""
     has_priorities: int
-    """1 if networks differ in priority, or may do so."""
+    """1 if groups differ in priority, or may do so."""
     searches_priorities: int
     """1 if rows end with priorities."""
+    priority: IntArray
+    """[groups]: the priority, if rows have none."""
+    priority_of: IntArray
+    """[groups]: which of a row's priorities is that of the group."""
     transition_ps: IntArray
     """Flat [edges, then hand-overs; units, units]: delays, 0 for transitions that are work."""
     moves: int
@@ -168,7 +172,7 @@ class _Structure:
         )
         self._key = (
             *map(id, shared),
-            *(problem.searches_priorities, problem.memory_domain),
+            *(problem.searched_order, problem.memory_domain),
             *((len(domain.frequencies_khz), domain.may_be_off) for domain in problem.domains),
             *((unit.unit, *unit.clocks) for unit in problem.units),
             *((unit.dispatch, unit.moves_tensors) for unit in problem.units),
@@ -221,7 +225,7 @@ def _laid_out(structure: _Structure) -> Plan:
         network_rows.append(
             [
                 *(network.arrival_ps, first_dependent, len(dependent)),
-                *(first_job[n], first_job[n + 1], joins, joins + own_joins, network.priority),
+                *(first_job[n], first_job[n + 1], joins, joins + own_joins),
                 problem.late_ps(n) if problem.has_rates else 0,
                 int(problem.joins_engines[n]),
             ]
@@ -261,7 +265,11 @@ def _laid_out(structure: _Structure) -> Plan:
         dependent=np.array(dependent, dtype=np.int64),
         period_ps=(problem.execution.period_ps or 0) if problem.has_rates else 0,
         has_priorities=int(problem.has_priorities),
-        searches_priorities=int(problem.searches_priorities),
+        searches_priorities=int(problem.searched_order is not None),
+        priority=np.array(
+            [problem.networks[n].priority for n in problem.network_of], dtype=np.int64
+        ),
+        priority_of=np.array(problem.priority_of, dtype=np.int64),
         transition_ps=np.concatenate((problem.delay_ps, problem.handovers_ps))
         .astype(np.int64)
         .reshape(-1),

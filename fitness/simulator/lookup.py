@@ -17,11 +17,11 @@ def clock_index(plan, row, u):
 
 
 @jit
-def network_priority(plan, row, n):
-    """Return the priority of network ``n``, from ``row`` if it is searched."""
+def group_priority(plan, row, g):
+    """Return the priority of group ``g``, from ``row`` if it is searched."""
     if plan.searches_priorities:
-        return row[plan.groups + plan.domains + n]
-    return plan.network[n].priority
+        return row[plan.groups + plan.domains + plan.priority_of[g]]
+    return plan.priority[g]
 
 
 @jit
@@ -39,7 +39,7 @@ def switch_domains(plan, unit_used, domain_on):
 def choose(plan, row, chosen):
     """Look up the costs of the choices of ``row``. Return False if a unit cannot run a group.
 
-    A row is [groups + domains], and networks if priorities are searched.
+    A row is [groups + domains], and priorities if they are searched.
     """
     memory_point = np.int64(0)
     if plan.memory_domain >= 0:
@@ -66,8 +66,8 @@ def choose(plan, row, chosen):
             group = source if plan.mover[at] == BY_SOURCE else target
             chosen.group[group].alone_ps += plan.moving_ps[e * plan.units * plan.units + at]
     if plan.searches_priorities:
-        for n in range(plan.networks):
-            chosen.priority[n] = network_priority(plan, row, n)
+        for g in range(plan.groups):
+            chosen.priority[g] = group_priority(plan, row, g)
     switch_domains(plan, chosen.unit_used, chosen.domain_on)
     return possible
 

@@ -92,7 +92,7 @@ class Chosen(Tables):
     contention: RecordArray
     """[units] of ``CONTENTION``, at the chosen clock of the memory."""
     priority: IntArray
-    """[networks]"""
+    """[groups]"""
     first_open: IntArray
     """[networks]: the first group whose unit is open, or -1."""
 
@@ -240,7 +240,7 @@ def make_chosen(plan: Plan) -> Chosen:
         unit_used=_zeros(plan.units),
         table_row=_zeros(plan.units),
         contention=records(CONTENTION, plan.units),
-        priority=np.array(plan.network.priority),
+        priority=plan.priority.copy(),
         first_open=np.full(plan.networks, -1, dtype=np.int64),
     )
 

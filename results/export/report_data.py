@@ -107,7 +107,7 @@ def report_data(
         "varying_domains": list(varying_domains(front)),
         "execution": describe_execution(problem.execution)
         + (" (each network once, on an idle chip)" if problem.execution == OneFrame() else ""),
-        "searches_priorities": problem.searches_priorities,
+        "searches_priorities": problem.searched_order is not None,
         "marks": {str(index): list(names) for index, names in marks.items()},
         "sentences": [
             *(
@@ -270,7 +270,7 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         else [[*asdict(entry).values()] for entry in member.responses],
         "energy_fj": member.energy_fj,
         "energy_by_unit_fj": list(member.energy_by_unit_fj),
-        "priorities": list(problem.priorities(member.design)),
+        "priorities": [list(each) for each in problem.priorities(member.design)],
         "units": member.design.units.tolist(),
         "points": [
             point if on else None for point, on in zip(points, member.domain_on, strict=True)

@@ -6,6 +6,7 @@ Each rule is checked of all members at once: a front may have thousands.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from operator import add
 
@@ -18,6 +19,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import FreeRun, Front, Member
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.objectives import Kind, Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
@@ -143,20 +145,38 @@ def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence
 
 
 def _check_priorities(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
-    """Check that priorities that are searched begin at 0 and leave no gaps."""
-    if not problem.searches_priorities:
+    """Check that priorities that are searched begin at 0 and leave no gaps, those of groups in
+    each queue."""
+    if problem.searched_order is None:
         return
-    chosen = [problem.priorities(member.design) for member in members]
+    count = problem.priority_count
+    chosen = [
+        [] if member.design.priorities is None else member.design.priorities.tolist()
+        for member in members
+    ]
+    by_groups = problem.searched_order is SearchedOrder.GROUPS
+
+    def fits(member: Member, priorities: list[int]) -> bool:
+        ranked: dict[int, set[int]] = defaultdict(set)
+        for place, level in enumerate(priorities):
+            queue = 0
+            if by_groups:
+                queue = problem.queue_of[problem.network_of[place]][member.design.units[place]]
+            ranked[queue].add(level)
+        return all(
+            levels == set(range(len(levels))) and len(levels) <= PRIORITY_LEVELS
+            for levels in ranked.values()
+        )
+
     _require_all(
         [
-            len(priorities) == len(problem.networks)
-            and sorted(set(priorities)) == list(range(len(set(priorities))))
-            and len(set(priorities)) <= PRIORITY_LEVELS
-            for priorities in chosen
+            len(priorities) == count and fits(member, priorities)
+            for member, priorities in zip(members, chosen, strict=True)
         ],
         lambda i: (
             f"{paths[i]}.priorities",
-            f"must be from 0 to {PRIORITY_LEVELS - 1} without gaps, got {list(chosen[i])}",
+            f"must be {count} from 0 to {PRIORITY_LEVELS - 1} without gaps"
+            f"{' where groups wait for one unit' if by_groups else ''}, got {chosen[i]}",
         ),
     )
 

@@ -63,9 +63,9 @@ class Choice:
 
     operating_points: Annotated[tuple[ChosenPoint | None, ...], ByName("domains")]
     """Domain to operating point, null if it is off."""
-    priorities: Maybe[Annotated[tuple[Priority, ...], ByName("networks")]] = None
-    """Network to its priority, if priorities are searched: from 0 on without gaps, so that 2 needs
-    a network with 1."""
+    priorities: Maybe[Annotated[tuple[tuple[Priority, ...], ...], ByName("networks")]] = None
+    """Network to the priority of all its groups, or to those of each, if they are searched: from 0
+    on without gaps, so that 2 needs a 1, for groups among those that may wait for one unit."""
     mapping: Annotated[
         tuple[tuple[Annotated[int, NameOf("units")], ...], ...], ByName("networks")
     ] = ()
@@ -84,7 +84,7 @@ def choice_of(member: Member, context: Context) -> Choice:
             ChosenPoint(p, domain.frequencies_khz[p], domain.voltages_mv[p]) if on else None
             for domain, p, on in points
         ),
-        problem.priorities(member.design) if problem.searches_priorities else None,
+        problem.priorities(member.design) if problem.priority_count else None,
         tuple(tuple(units[g] for g in network.groups) for network in problem.networks),
     )
 
@@ -92,7 +92,7 @@ def choice_of(member: Member, context: Context) -> Choice:
 def design_of(choice: Choice, context: Context) -> dict[str, Any]:
     """Return the fields of a member, the inverse of :func:`choice_of`."""
     problem: Problem = context.subject
-    if problem.searches_priorities != (choice.priorities is not None):
+    if (problem.searched_order is None) != (choice.priorities is None):
         raise Fault("must be there where priorities are searched, else not", ".priorities")
     for network, chosen in zip(problem.networks, choice.mapping, strict=True):
         if len(chosen) != len(network.group_names):
@@ -118,7 +118,9 @@ def design_of(choice: Choice, context: Context) -> dict[str, Any]:
         "design": DesignPoint(
             units=_integers([unit for chosen in choice.mapping for unit in chosen]),
             operating_points=_integers(points),
-            priorities=None if choice.priorities is None else _integers(choice.priorities),
+            priorities=None
+            if choice.priorities is None
+            else _integers([level for each in choice.priorities for level in each]),
         ),
         "domain_on": tuple(point is not None for point in choice.operating_points),
     }

@@ -202,14 +202,15 @@ def _add_legend(
     priorities = {
         network.name: priority
         for _, shown in schedules
-        for network, priority in zip(
+        for network, (priority, *others) in zip(
             shown.problem.networks, shown.problem.priorities(shown.member.design), strict=True
         )
+        if not others
     }
     handles: list[Patch | Line2D] = [
         Patch(
             facecolor=colour,
-            label=name + (f", priority {priorities[name]}" * (priorities[name] > 0)),
+            label=name + (f", priority {priorities[name]}" if priorities.get(name) else ""),
         )
         for name, colour in colours.items()
     ]

@@ -47,6 +47,15 @@ class IdleTime(Enum):
     """The loads of all units added up, as Tang's Eq. 12 has it."""
 
 
+class SearchedOrder(Enum):
+    """Whose priorities the search chooses. Values are the names on the command line."""
+
+    NETWORKS = "networks"
+    """Each network has one."""
+    GROUPS = "groups"
+    """Each group has one, so that two networks take turns in another order on each unit."""
+
+
 @dataclass(frozen=True)
 class OneFrame:
     """One frame alone. Idle power is drawn over its makespan."""

@@ -37,6 +37,7 @@ from paretosoc.results.problem.execution import (
     ExecutionModel,
     OneFrame,
     Rates,
+    SearchedOrder,
 )
 from paretosoc.results.problem.objectives import Objective
 from paretosoc.results.problem.own_objective import OwnObjective
@@ -80,9 +81,9 @@ class Problem:
     """Power that is always drawn."""
     runtime: Maybe[Name] = None
     """The runtime that sets units, limits and ways of taking work; left out: none."""
-    searches_priorities: Default[bool] = False
-    """Whether the search chooses priorities, from 0 to 2 and without gaps; left out if it does
-    not."""
+    searched_order: Maybe[SearchedOrder] = None
+    """Whose priorities the search chooses, from 0 to 2 and without gaps, those of groups among the
+    groups that may wait for one unit; left out if those of the networks hold."""
     tolerance_permille: Maybe[tuple[Permille, Permille]] = None
     """Every group, in every repeat, takes any time from the first to the second of these, in
     thousandths of t, rounded outwards to 1 ps. Guaranteed latencies hold for all of them. The first
@@ -188,7 +189,7 @@ class Problem:
     @property
     def has_priorities(self) -> bool:
         """Return whether networks differ in priority, or may do so."""
-        return self.searches_priorities or len({n.priority for n in self.networks}) > 1
+        return self.searched_order is not None or len({n.priority for n in self.networks}) > 1
 
     @property
     def has_rates(self) -> bool:
@@ -261,11 +262,37 @@ class Problem:
             for m in network.waits_for
         )
 
-    def priorities(self, design: DesignPoint) -> tuple[int, ...]:
-        """Return the priorities of a design point, [networks]."""
+    @cached_property
+    def priority_of(self) -> tuple[int, ...]:
+        """Return [groups]: which of the priorities that :meth:`priorities` lists in a row is that
+        of the group."""
+        if self.searched_order is SearchedOrder.GROUPS:
+            return tuple(range(self.group_count))
+        return self.network_of
+
+    @property
+    def priorities_per_network(self) -> tuple[int, ...]:
+        """Return [networks]: the number of priorities that the search chooses."""
+        if self.searched_order is SearchedOrder.GROUPS:
+            return tuple(len(network.groups) for network in self.networks)
+        return (int(self.searched_order is SearchedOrder.NETWORKS),) * len(self.networks)
+
+    @property
+    def priority_count(self) -> int:
+        """Return the number of priorities that the search chooses."""
+        return sum(self.priorities_per_network)
+
+    def priorities(self, design: DesignPoint) -> tuple[tuple[int, ...], ...]:
+        """Return [networks]: the priority of all groups, or one of each if groups are ordered."""
         if design.priorities is None:
-            return tuple(network.priority for network in self.networks)
-        return tuple(design.priorities.tolist())
+            return tuple((network.priority,) for network in self.networks)
+        ends = np.cumsum(self.priorities_per_network)[:-1]
+        return tuple(tuple(each.tolist()) for each in np.split(design.priorities, ends))
+
+    def group_priorities(self, design: DesignPoint) -> IntArray:
+        """Return [groups]: the priority of each group."""
+        every = np.concatenate(self.priorities(design)).astype(np.int64)
+        return every[list(self.priority_of)]
 
     def transition_count(self, design: DesignPoint) -> int:
         """Return the number of edges whose ends are on different units."""
@@ -303,7 +330,7 @@ class Problem:
         """Return the design point of a row, the inverse of :attr:`DesignPoint.row`."""
         row = np.array(row, dtype=np.int64)
         units, points, priorities = np.split(row, np.cumsum((self.group_count, len(self.domains))))
-        return DesignPoint(units, points, priorities if self.searches_priorities else None)
+        return DesignPoint(units, points, priorities if self.priority_count else None)
 
     @property
     def group_count(self) -> int:
@@ -398,7 +425,7 @@ class DesignPoint:
     """A unit for every group and an operating point for every domain (indices, int64).
 
     ``operating_points`` names one for a domain that is off too: its ``point_when_off``.
-    ``priorities`` [networks]: from 0 on without gaps, if they are searched.
+    ``priorities`` [networks, or groups]: from 0 on without gaps, if they are searched.
     """
 
     units: IntArray
@@ -408,7 +435,7 @@ class DesignPoint:
     @property
     def row(self) -> IntArray:
         """Return it as one row: the units of the groups, then the operating points of the domains,
-        then the priorities of the networks if they are searched."""
+        then the priorities if they are searched."""
         parts = [self.units, self.operating_points]
         if self.priorities is not None:
             parts.append(self.priorities)

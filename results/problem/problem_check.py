@@ -18,6 +18,7 @@ from paretosoc.results.problem.execution import (
     Periodic,
     Pipeline,
     Rates,
+    SearchedOrder,
 )
 from paretosoc.results.problem.limits import Of, fields_of
 from paretosoc.results.problem.objectives import ObjectiveKind
@@ -54,12 +55,12 @@ def check_problem(problem: Problem) -> None:
     _check_execution(problem)
     _check_limits(problem)
     _check_tolerance(problem)
-    if problem.searches_priorities:
+    if problem.searched_order is not None:
         require(
-            len(problem.networks) > 1
+            (problem.searched_order is SearchedOrder.GROUPS or len(problem.networks) > 1)
             and isinstance(problem.execution, OneFrame | Periodic | Rates | Pipeline),
-            "$.searches_priorities",
-            "must be left out with one network, or where the execution model is "
+            "$.searched_order",
+            "must be left out for one network's priority, or where the execution model is "
             f"{FreeRunning.model} or {ClosedForm.model}",
         )
 

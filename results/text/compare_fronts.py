@@ -162,7 +162,8 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("execution", *(describe_execution(problem.execution) for problem in (a, b)))
     note("tolerance in thousandths", a.tolerance_permille, b.tolerance_permille)
     note("guaranteed deadlines", a.guarantee, b.guarantee)
-    note("search of priorities", a.searches_priorities, b.searches_priorities)
+    orders = (side.searched_order and side.searched_order.value for side in (a, b))
+    note("searched order", *(order or "none" for order in orders))
     shared = {n.name for n in a.networks} & {n.name for n in b.networks}
     for owner in (Of.ALL, Of.POOL, Of.NETWORK):
         holders = [{getattr(holder, "name", ""): holder for holder in owner.of(p)} for p in (a, b)]

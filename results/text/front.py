@@ -15,6 +15,7 @@ from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
 from paretosoc.results.front.named_members import mark_members
+from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_cells
@@ -23,6 +24,7 @@ from paretosoc.results.text.member_diff import (
     clocks_used,
     describe_front,
     groups_text,
+    priorities_text,
 )
 from paretosoc.results.text.rates import (
     OVERLOADED,
@@ -222,16 +224,8 @@ def _columns(
                 )
             )
     columns += _response_columns(problem, members)
-    if problem.searches_priorities:
-        texts = tuple(
-            ", ".join(
-                f"{network.name} {level}"
-                for network, level in zip(
-                    problem.networks, problem.priorities(member.design), strict=True
-                )
-            )
-            for member in members
-        )
+    if problem.searched_order is SearchedOrder.NETWORKS:
+        texts = tuple(priorities_text(problem, member) for member in members)
         columns.append(_Column("priorities", ("", "priorities"), texts, loss=1_500, right=False))
     used = tuple(groups_text(problem, member) for member in members)
     columns.append(_Column("units", ("groups on", "units"), used, loss=1_000, right=False))
@@ -251,9 +245,8 @@ def _columns(
     counts = tuple(str(problem.transition_count(member.design)) for member in members)
     columns.append(_Column("transitions", ("transi-", "tions"), counts, loss=1))
     notes = [f"Throughout: {', '.join(constant)}."] if constant else []
-    if problem.has_priorities and not problem.searches_priorities:
-        levels = ", ".join(f"{network.name} {network.priority}" for network in problem.networks)
-        notes.append(f"Priorities: {levels}.")
+    if problem.has_priorities and problem.searched_order is None:
+        notes.append(f"Priorities: {priorities_text(problem, members[0])}.")
     return columns, notes
 
 

@@ -10,6 +10,7 @@ from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.io.optional import optional_import
+from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.objectives import displayed
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import member_relative_ppm
@@ -31,8 +32,8 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
     Keys: ``member`` (position in ``front.json``), ``marks``, ``stands_for`` (how many members),
     ``objectives`` (integers, all minimised), ``display`` (label with unit to value: ms, mJ, W,
     rates), ``robust`` (the same of the front's measure, null without one), ``groups_by_unit``,
-    ``clocks_mhz`` (null if off), ``priorities`` (by network, null unless they are searched),
-    ``transitions``, ``responses`` (null without rates of networks, else
+    ``clocks_mhz`` (null if off), ``priorities`` (by network, of all or each of its groups, null
+    unless they are searched), ``transitions``, ``responses`` (null without rates of networks, else
     per network ``longest_ps``, ``percentile_95_ps``, ``jitter_ps``, ``misses``), ``rates`` (null if
     networks share a frame, else per network ``uhz`` and ``relative_ppm``, its share of its rate
     alone).
@@ -59,8 +60,8 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
     ]
 
 
-def _searched_priorities(problem: Problem, member: Member) -> dict[str, int] | None:
-    if not problem.searches_priorities:
+def _searched_priorities(problem: Problem, member: Member) -> dict[str, tuple[int, ...]] | None:
+    if problem.searched_order is None:
         return None
     names = [network.name for network in problem.networks]
     return dict(zip(names, problem.priorities(member.design), strict=True))
@@ -94,7 +95,7 @@ EXTRA = "notebooks"
 def front_frame(front: Front) -> DataFrame:
     """Return a row per member, its position the index: objectives with their units, those of a
     front's measure (``p90 of latency [ms]``), ``marks``, groups on each unit (``groups_on_gpu``),
-    clocks (``gpu_mhz``, NaN if off), priorities if they are searched (``vgg19_priority``),
+    clocks (``gpu_mhz``, NaN if off), priorities if each network has one (``vgg19_priority``),
     ``transitions``, energies. Networks that run freely each add their rate (``vgg19_hz``) and its
     share of the rate alone (``vgg19_of_alone``). Networks with rates add the longest response, 95th
     percentile and jitter, and misses (``vgg19_longest_ms``, ``vgg19_percentile_95_ms``,
@@ -118,7 +119,11 @@ def front_frame(front: Front) -> DataFrame:
                 "marks": ", ".join(row["marks"]),
                 **{f"groups_on_{unit.name}": groups.get(unit.name, 0) for unit in problem.units},
                 **{f"{name}_mhz": clock for name, clock in clocks.items()},
-                **{f"{name}_priority": level for name, level in priorities.items()},
+                **{
+                    f"{name}_priority": levels[0]
+                    for name, levels in priorities.items()
+                    if problem.searched_order is SearchedOrder.NETWORKS
+                },
                 "transitions": row["transitions"],
                 "makespan_ms": member.makespan_ps / PS_PER_MS,
                 "energy_mj": member.energy_fj / FJ_PER_MJ,

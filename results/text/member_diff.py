@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import groupby
 
 from paretosoc.common.units import FJ_PER_MJ
@@ -54,10 +55,8 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
     for n, network in enumerate(problem.networks):
         runs = ", ".join(f"{groups} on {unit}" for groups, unit in mapping_runs(problem, member, n))
         lines.append(f"groups of {network.name}: {runs}")
-    priorities = problem.priorities(member.design)
     if problem.has_priorities:
-        pairs = zip(problem.networks, priorities, strict=True)
-        lines.append(f"priorities: {', '.join(f'{n.name} {p}' for n, p in pairs)}")
+        lines.append(f"priorities: {priorities_text(problem, member)}")
     lines.append(f"transitions: {problem.transition_count(member.design)}")
     lines.append(f"clocks (MHz): {clocks_text(problem, member)}")
     return [*lines, *free_run_lines(problem, member)]
@@ -67,10 +66,25 @@ def mapping_runs(problem: Problem, member: Member, network: int) -> list[tuple[s
     """Groups of one network, counted from 0, that follow each other on one unit: ``("0-21",
     "gpu")``, ``("22", "cpu")``."""
     units = [int(member.design.units[group]) for group in problem.networks[network].groups]
+    return [(groups, problem.units[unit].name) for groups, unit in _runs(units)]
+
+
+def priorities_text(problem: Problem, member: Member) -> str:
+    """Return the priorities of networks, or those of their groups, counted from 0: ``vgg19 1,
+    resnet50 0``, ``vgg19 1 for 0-21, 0 for 22; resnet50 0``."""
+    texts = []
+    for network, levels in zip(problem.networks, problem.priorities(member.design), strict=True):
+        runs = [f"{level} for {groups}" for groups, level in _runs(levels)]
+        texts.append(f"{network.name} {', '.join(runs) if len(runs) > 1 else levels[0]}")
+    return ("; " if any("," in text for text in texts) else ", ").join(texts)
+
+
+def _runs(values: Sequence[int]) -> list[tuple[str, int]]:
+    """Return each value that others follow with the places, from 0, at which it stands."""
     runs, first = [], 0
-    for unit, run in groupby(units):
+    for value, run in groupby(values):
         last = first + len(list(run)) - 1
-        runs.append((str(first) if first == last else f"{first}-{last}", problem.units[unit].name))
+        runs.append((str(first) if first == last else f"{first}-{last}", value))
         first = last + 1
     return runs
 

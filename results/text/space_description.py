@@ -46,8 +46,9 @@ def describe_space(problem: Problem) -> str:
     if problem.guarantee and problem.tolerance_permille is not None:
         least, most = (_decimal(permille, 3) for permille in problem.tolerance_permille)
         parts.append(f"deadlines guaranteed for {least} to {most} times the nominal times")
-    if problem.searches_priorities:
-        parts.append(f"priorities 0 to {PRIORITY_LEVELS - 1}")
+    if problem.searched_order is not None:
+        of_each = problem.searched_order.value
+        parts.append(f"priorities of {of_each} from 0 to {PRIORITY_LEVELS - 1}")
     parts += _limits(problem, Of.ALL)
     for p, pool in enumerate(problem.memory_pools):
         parts += _limits(problem, Of.POOL, p, f" of {pool.name}")
@@ -114,7 +115,7 @@ def _network(problem: Problem, n: int) -> str:
         notes.append(f"after {' and '.join(problem.networks[n].name for n in network.waits_for)}")
     if network.arrival_ps:
         notes.append(f"from {_decimal(network.arrival_ps, 9)} ms on")
-    if network.priority and not problem.searches_priorities:
+    if network.priority and problem.searched_order is None:
         notes.append(f"priority {network.priority}")
     notes += _limits(problem, Of.NETWORK, n)
     return f"{network.name} ({', '.join([*notes, *_pins(problem, network)])})"

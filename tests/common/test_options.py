@@ -82,7 +82,7 @@ REFUSED = [
     ),
     ({"memory_cap_mb": {"nothing": 9}}, "memory_cap_mb: no unit of this problem has the memory"),
     ({"max_accuracy_loss_percent": 1}, "max_accuracy_loss_percent: losses is required"),
-    ({"search_priorities": True}, "search_priorities: two networks or more are required"),
+    ({"search_order": "networks"}, "search_order='networks': two networks or more are required"),
 ]
 
 

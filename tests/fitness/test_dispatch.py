@@ -49,7 +49,7 @@ def test_members_are_recomputed_from_the_files(draw: Callable[[int], Enumerated 
         names = [domain.name for domain in problem.domains]
         point = dict(zip(names, design.operating_points.tolist(), strict=True))
         of_networks = problem.priorities(design)
-        priorities = {n.name: int(p) for n, p in zip(problem.networks, of_networks, strict=True)}
+        priorities = {n.name: p for n, p in zip(problem.networks, of_networks, strict=True)}
         rows = program.replay(document, unit_of, point, priorities)
         played = None
         if model in LONG_RUNS:

@@ -111,9 +111,9 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
     that never run out, of the long run, and its window: for its beginning and its end the instant
     and {unit: (execution, work left)} of what runs then.
 
-    unit_of: unit name per group, through all networks; point: index per domain name; priorities:
-    by network, None for those of the problem. What starts at
-    the window's end or later may have no end.
+    unit_of: unit name per group, through all networks; point: index per domain name; priorities: by
+    network that of all its groups or those of each, None for the problem's. What starts at the
+    window's end or later may have no end.
     """
     units = {unit["name"]: unit for unit in problem["units"]}
     number = {unit["name"]: u for u, unit in enumerate(problem["units"])}
@@ -122,7 +122,8 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
     m = point[problem["memory_domain"]] if problem["memory_domain"] else 0
     demand = [at(units[u]["demand_kbps"][g], index[u]) for g, u in enumerate(unit_of)]
     networks = problem["networks"]
-    priorities = priorities or {n["name"]: n.get("priority", 0) for n in networks}
+    if priorities is None:
+        priorities = {n["name"]: [n.get("priority", 0)] for n in networks}
     groups = [range(n["first_group"], n["first_group"] + len(n["group_names"])) for n in networks]
     name_index = {network["name"]: n for n, network in enumerate(networks)}
     incoming = {g: [e for e in problem["edges"] if e["target"] == g] for g in range(len(unit_of))}
@@ -156,6 +157,11 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
                 yield (frame, other, networks[other]["repeats"], h["source"]), delay
 
     head, tail = engines_of(problem, unit_of)
+
+    def level_of(key):
+        """The priority of a group, which its network's groups may have in common."""
+        levels = priorities[networks[key[1]]["name"]]
+        return levels[key[3] - groups[key[1]][0] if len(levels) > 1 else 0]
 
     def slot_of(key):
         """The unit's place for it: a shared one has a place for each network."""
@@ -274,7 +280,7 @@ def replay(problem, unit_of, point, priorities=None, endless=False):
             break
         for slot in {slot_of(key) for key in queued} - running.keys():
             queue = [
-                (priorities[networks[key[1]]["name"]], when, *key)
+                (level_of(key), when, *key)
                 for key, when in queued.items()
                 if when <= now and slot_of(key) == slot
             ]

@@ -28,12 +28,10 @@ class Enumerated:
 
 
 def all_designs(problem: Problem) -> IntArray:
-    """Return every allowed design point, [n, groups + domains, and networks if priorities are
-    searched]."""
+    """Return every allowed design point, [n, groups + domains + searched priorities]."""
     choices = [np.flatnonzero(row) for row in problem.allowed]
     choices += [np.flatnonzero(domain.allowed) for domain in problem.domains]
-    if problem.searches_priorities:
-        choices += [np.arange(PRIORITY_LEVELS)] * len(problem.networks)
+    choices += [np.arange(PRIORITY_LEVELS)] * problem.priority_count
     return np.array(list(product(*choices)), dtype=np.int64)
 
 

@@ -99,7 +99,7 @@ def _simulated(
 
 def _all_rows(problem: Problem) -> IntArray | None:
     """Return all rows of a space, or None if there are too many."""
-    if problem.searches_priorities:
+    if problem.searched_order is not None:
         return None
     space = DesignSpace(problem)
     if space.combinations > MAX_COMBINATIONS:

@@ -50,7 +50,7 @@ def check_formulated(problem: Problem) -> None:
             "the SMT formulation has one time for all repeats of a group and no hand-overs between "
             "networks (units[*].step_ps, handovers); branch and bound has both"
         )
-    if problem.searches_priorities or problem.has_rates:
+    if problem.searched_order is not None or problem.has_rates:
         raise ResultError(
             "the SMT formulation needs fixed priorities, and networks without rates of their own"
         )

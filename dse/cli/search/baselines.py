@@ -28,7 +28,7 @@ BaselinesGiven = Annotated[
     FromTable(
         (
             *("scenario", "match_repeats", "groups", "max_transitions", "units", "fixed"),
-            *("precision", "search_priorities", "limit"),
+            *("precision", "search_order", "limit"),
             *("profile", "losses", "variants", "dimensions", "batch"),
         )
     ),

@@ -37,7 +37,7 @@ def design_points(problem: Problem, box: Box) -> Iterator[DesignPoint]:
     Raises:
         ResultError: if there are more than ``MAX_SIMULATED``, or priorities are searched.
     """
-    if problem.searches_priorities:
+    if problem.searched_order is not None:
         raise ResultError("$.tree: with searched priorities no design points are simulated")
     count = 0
     allowed = [np.flatnonzero(row).tolist() for row in problem.allowed]

@@ -144,8 +144,7 @@ class Simulation:
         self._next = partial(follow, facts, self._work)
         points = [1 << int(point) for point in design.operating_points]
         masks = np.array(points, dtype=numbers(facts.exact))
-        priorities = np.array(problem.priorities(design), dtype=np.int64)
-        begin(facts, self._work, design.units, masks, priorities)
+        begin(facts, self._work, design.units, masks, problem.group_priorities(design))
         alone = np.array(times, dtype=numbers(facts.exact))
         add(facts, self._work, alone)
         self._costs: list[tuple[int, int]] = list(zip(alone.tolist(), steps, strict=True))

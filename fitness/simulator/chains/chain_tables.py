@@ -21,6 +21,7 @@ from paretosoc.fitness.simulator.types.tables import (
     record,
     records,
 )
+from paretosoc.results.problem.execution import SearchedOrder
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
@@ -111,11 +112,13 @@ def are_chains(problem: Problem) -> bool:
     """Return whether the simulation of chains is possible.
 
     All networks must be chains of groups that do not wait for each other, without rates of their
-    own. All their repeats must take the same time, and their costs must fit a table.
+    own, and with one priority each. All their repeats must take the same time, and their costs must
+    fit a table.
     """
     chain = {(group, group + 1) for network in problem.networks for group in network.groups[:-1]}
     return (
         not problem.has_rates
+        and problem.searched_order is not SearchedOrder.GROUPS
         and not any(network.waits_for for network in problem.networks)
         and all(unit.step_ps is None for unit in problem.units)
         and len(problem.edges) == len(chain)

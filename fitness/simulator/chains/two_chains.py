@@ -30,8 +30,8 @@ from paretosoc.fitness.simulator.contention import (
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.lookup import (
     clock_index,
+    group_priority,
     idle_power,
-    network_priority,
     switch_domains,
 )
 from paretosoc.fitness.simulator.state import NEVER
@@ -252,7 +252,10 @@ def _take_row(plan, chains, rows, lanes, lane, r):
         return True
     figure.lead[lane] = 0
     if plan.has_priorities:
-        first, second = network_priority(plan, rows[r], 0), network_priority(plan, rows[r], 1)
+        first, second = (
+            group_priority(plan, rows[r], chains.chain[0].first),
+            group_priority(plan, rows[r], chains.chain[1].first),
+        )
         figure.lead[lane] = (second - first) * LEAD_PS
     for u in range(plan.units):
         lanes.unit_used[lane, u] = 0

@@ -216,7 +216,7 @@ const converts = (data, u, v) => u !== v && data.unit_of[u] === data.unit_of[v];
 
 function scheduleLegend(data, member) {
   const shown = executionsOf(data, member);
-  const entries = data.networks.map((network, n) => el("span", {}, el("i", { class: "swatch", style: `background:var(--n${n % 8})` }), member.priorities[n] ? `${network.name}, priority ${member.priorities[n]}` : network.name));
+  const entries = data.networks.map((network, n) => el("span", {}, el("i", { class: "swatch", style: `background:var(--n${n % 8})` }), member.priorities[n].length === 1 && member.priorities[n][0] ? `${network.name}, priority ${member.priorities[n][0]}` : network.name));
   if (shown.some((e) => e.stretch)) entries.push(el("span", {}, el("i", { class: "swatch hatched" }), "added by contention"));
   const moves = data.edges.map((edge) => edge.map((g) => member.units[g])).filter(([u, v]) => u !== v);
   if (moves.some(([u, v]) => !converts(data, u, v))) entries.push(el("span", {}, "→ transition, dotted until its unit is free"));

@@ -12,6 +12,7 @@ from paretosoc.dse.search.checkpoint import CheckpointFile, Identity
 from paretosoc.dse.search.driver import Budget, StoppedBy, search
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.limits import constraints_of
 
 
@@ -64,5 +65,5 @@ def test_turns_come_at_the_same_evaluations_after_a_checkpoint(tmp_path, monkeyp
 
 
 def test_a_problem_without_a_proof_has_no_turns():
-    problem = replace(reference_problem(), searches_priorities=True)
+    problem = replace(reference_problem(), searched_order=SearchedOrder.NETWORKS)
     assert not isinstance(nsga2_and_exact(DesignSpace(problem), seed=0), AutoEngine)

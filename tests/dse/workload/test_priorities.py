@@ -56,7 +56,7 @@ def test_where_it_is_not_0_it_is_shown(dse, folder):
     assert labels[:4] == [
         *("background, priority 2", "late, priority 1", "also, priority 1", "urgent"),
     ]
-    assert report_data(front, schedule_of)["members"][0]["priorities"] == [2, 1, 1, 0]
+    assert report_data(front, schedule_of)["members"][0]["priorities"] == [[2], [1], [1], [0]]
     shown = dse("show", folder, "--member", "fastest").out
     assert "priorities: background 2, late 1, also 1, urgent 0" in shown
 
@@ -72,22 +72,23 @@ def test_searched_priorities_from_the_option_to_the_files(dse, tmp_path):
     onnx.save(small_network(), str(tmp_path / "small.onnx"))
     (tmp_path / "two.yaml").write_text(SEARCHED)
     folder, common = tmp_path / "run", ("-p", "jetson-agx-orin", "--units", "gpu", "--groups", "1")
-    common = (tmp_path / "two.yaml", *common, "--precision", "fp16", "--search-priorities")
+    common = (tmp_path / "two.yaml", *common, "--precision", "fp16", "--search-order", "networks")
     common = (*common, "--dispatch", "group")
     objectives = ("--objective", "latency:urgent", "--objective", "latency:background")
     assert dse("explore", *common, *objectives, "-q", "-o", folder).status == 0
     front = read_results(folder)
-    assert "; priorities 0 to 2" in describe_space(front.problem)
+    assert "; priorities of networks from 0 to 2" in describe_space(front.problem)
     chosen = {front.problem.priorities(member.design) for member in front.members}
     # All three repeats before the urgent network, or it after the first.
-    assert (0, 1) in chosen
+    assert ((0,), (1,)) in chosen
     assert len(chosen) == 2
     assert front.certificate is None
     assert front.bounds is not None
     assert dse("verify", folder).status == 0
     assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
     table = front_frame(front)
-    assert set(zip(table["background_priority"], table["urgent_priority"], strict=True)) == chosen
+    pairs = zip(table["background_priority"], table["urgent_priority"], strict=True)
+    assert {((one,), (other,)) for one, other in pairs} == chosen
     document = json.loads((folder / "front.json").read_text())["members"][0]
     mapping = tmp_path / "mapping.json"
     fields = ("mapping", "operating_points", "priorities")
@@ -96,8 +97,39 @@ def test_searched_priorities_from_the_option_to_the_files(dse, tmp_path):
     assert told.status == 0
     assert json.loads(told.out)["objectives"] == document["objectives"]
     one = ("vgg19", "-p", "jetson-agx-orin", "-o", tmp_path / "one")
-    refused = dse("explore", *one, "--search-priorities")
+    refused = dse("explore", *one, "--search-order", "networks")
     assert (refused.status, "two networks" in refused.err) == (2, True)
+
+
+def test_a_searched_order_of_groups_from_the_option_to_the_files(dse, tmp_path):
+    """Priorities of one network's groups differ, and a schedule goes by them."""
+    folder, order = tmp_path / "run", ("--search-order", "groups")
+    common = ("resnet18", "googlenet", "squeezenet", "-p", "jetson-agx-xavier", *order)
+    common = (*common, "--groups", "6", "--runtime", "none")
+    budget = ("--engine", "nsga2", "--max-evaluations", "4000", "--max-nodes", "2000", "-q")
+    assert dse("explore", *common, *budget, "-o", folder).status == 0
+    front = read_results(folder)
+    assert "; priorities of groups from 0 to 2" in describe_space(front.problem)
+    sizes = [len(network.groups) for network in front.problem.networks]
+    chosen = [front.problem.priorities(member.design) for member in front.members]
+    assert all([*map(len, each)] == sizes for each in chosen)
+    mixed = next(i for i, each in enumerate(chosen) if any(len(set(p)) > 1 for p in each))
+    assert front.certificate is None
+    assert dse("verify", folder).status == 0
+    assert runpy.run_path(str(RECOMPUTE))["main"](folder) == 0
+    shown = dse("show", folder, "--member", mixed).out
+    assert re.search(r"^ *priorities: .* [012] for [0-9-]+, [012] for ", shown, re.MULTILINE)
+    document = json.loads((folder / "front.json").read_text())["members"][mixed]
+    mapping = tmp_path / "mapping.json"
+    fields = {name: document[name] for name in ("mapping", "operating_points", "priorities")}
+    mapping.write_text(json.dumps(fields))
+    told = dse("evaluate", *common, "--mapping", mapping, "--json")
+    assert json.loads(told.out)["objectives"] == document["objectives"]
+    fields["priorities"]["resnet18"] = [0, 1]
+    mapping.write_text(json.dumps(fields))
+    refused = dse("evaluate", *common, "--mapping", mapping)
+    assert refused.status == 2
+    assert f"$.priorities['resnet18']: an integer, or {sizes[0]} in a list" in refused.err
 
 
 def test_triton_gets_the_places_of_the_plan(dse, folder):

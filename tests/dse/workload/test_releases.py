@@ -223,7 +223,7 @@ def test_objectives_where_none_are_asked_for(dse, tmp_path):
     command = ("explore", tmp_path / "rates.yaml", "-p", "jetson-agx-orin", "--units", "gpu,dla0")
     folder = tmp_path / "run"
     budget = ("--precision", "fp16", "--max-evaluations", "200", "--max-nodes", "0")
-    assert dse(*command, *budget, "--search-priorities", "-o", folder).status == 0
+    assert dse(*command, *budget, "--search-order", "networks", "-o", folder).status == 0
     front = read_results(folder)
     assert front.problem.objective_names == ("relative_response_ppm", "power_uw")
     for member in front.members:

@@ -51,6 +51,7 @@ MIN_OF_CHUNK = {
     "tie of ready times on a unit": 100,
     "tie of frames": 150,
     "one overtakes another": 15,
+    "groups of a network differ in priority": 20,
     "engine": 20,
     "engine on a shared unit": 20,
     "engines that join in their middle": 40,
@@ -185,7 +186,12 @@ def features(
                 "engine on a shared unit": has_engine(problem, groups, SHARED),
                 "engines that join in their middle": any(problem.joins_engines),
                 "sharing": has_sharing(problem, groups),
-                "one overtakes another": has_overtaking(problem.priorities(design), groups),
+                "one overtakes another": has_overtaking(
+                    problem.group_priorities(design).tolist(), groups
+                ),
+                "groups of a network differ in priority": any(
+                    len(set(levels)) > 1 for levels in problem.priorities(design)
+                ),
                 "ends at one instant": any(count > 1 for count in ends.values()),
                 "a frame released by another's end": frames > in_flight,
             }.items()

@@ -21,7 +21,7 @@ from paretosoc.fitness.contention import contention_table, lost_rate
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.execution import ENGINE, SHARED, Pipeline, Rates
+from paretosoc.results.problem.execution import ENGINE, SHARED, Pipeline, Rates, SearchedOrder
 from paretosoc.results.problem.problem import Problem
 from tests.support.both_timelines import simulate, spans
 from tests.support.problems.small_problems import (
@@ -226,6 +226,31 @@ class TestPriority:
         stated = problem(networks, [[50, 9], [9, 1], [5, 9]], edges={(1, 2): 3})
         ranked = with_priority(stated, 1, 0)
         assert spans(simulate(ranked, [0, 1, 0])) == [(0, 50), (0, 1), (50, 55)]
+
+    def test_networks_take_turns_in_another_order_on_each_unit(self) -> None:
+        """Unit 1 is busy until both have left unit 0, in the order of their first groups. Then the
+        one that was second there goes first."""
+        networks = [network("a", 0, 2), network("b", 2, 2), network("blocks", 4, 1)]
+        times = [[10, 50], [50, 10], [10, 50], [50, 10], [90, 50]]
+        stated = replace(
+            problem(networks, times, edges={(0, 1): 0, (2, 3): 0}),
+            searched_order=SearchedOrder.GROUPS,
+        )
+        units, ordered = [0, 1, 0, 1, 1], np.array([1, 0, 0, 1, 0], dtype=np.int64)
+        chosen = replace(design(units), priorities=ordered)
+        played = [each.simulate(stated, chosen) for each in (timeline, plain_timeline)]
+        assert spans(played[0]) == [(10, 20), (50, 60), (0, 10), (60, 70), (0, 50)]
+        assert spans(played[1]) == spans(played[0])
+
+    def test_an_engine_has_the_priority_of_its_first_group(self) -> None:
+        networks = [network("a", 0, 2), network("b", 2, 1, arrival_ps=1)]
+        networks += [network("blocks", 3, 1)]
+        stated = problem(networks, [[10], [10], [5], [20]], edges={(0, 1): 0})
+        stated = replace(dispatched(stated, ENGINE), searched_order=SearchedOrder.GROUPS)
+        for levels, first in (([2, 0, 1, 0], (20, 25)), ([0, 2, 1, 0], (40, 45))):
+            chosen = replace(design([0] * 4), priorities=np.array(levels, dtype=np.int64))
+            for each in (timeline, plain_timeline):
+                assert spans(each.simulate(stated, chosen))[2] == first
 
     def test_a_later_frame_of_a_smaller_priority_goes_first(self) -> None:
         networks = [network("background", 0, 3), network("urgent", 3, 1)]

@@ -11,7 +11,13 @@ from benchmarks.problems.memory import with_memory, with_pools
 from benchmarks.problems.number_formats import with_formats, with_losses
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.document import schema
-from paretosoc.results.problem.execution import FreeRunning, Periodic, Pipeline, Rates
+from paretosoc.results.problem.execution import (
+    FreeRunning,
+    Periodic,
+    Pipeline,
+    Rates,
+    SearchedOrder,
+)
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ContentionTable, ProblemUnit
 from paretosoc.results.problem.problem import Problem
@@ -86,7 +92,7 @@ def variants(make_problem):
     )
     yield without_memory
     yield with_phases(base)
-    yield dataclasses.replace(base, searches_priorities=True)
+    yield dataclasses.replace(base, searched_order=SearchedOrder.NETWORKS)
     yield dataclasses.replace(
         base,
         objectives=(Objective(ObjectiveKind.GUARANTEED_LATENCY),),
@@ -136,7 +142,7 @@ def test_round_trip(make_problem):
 def test_every_field_is_in_the_file(problem):
     """A field that is added to the types and forgotten here would be lost without a word."""
     rng = np.random.default_rng(0)
-    changed = dataclasses.replace(with_phases(problem), searches_priorities=True)
+    changed = dataclasses.replace(with_phases(problem), searched_order=SearchedOrder.NETWORKS)
     changed = with_memory(rng, with_formats(rng, changed))
     changed = with_pools(rng, dataclasses.replace(changed, memory_cap_bytes=1), most=10**4)
     given = {"loads_whole_networks": True, "dispatch": "shared", "sharing_permille": 1}

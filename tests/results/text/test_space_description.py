@@ -19,6 +19,7 @@ from paretosoc.results.problem.execution import (
     OneFrame,
     Periodic,
     Pipeline,
+    SearchedOrder,
 )
 from paretosoc.results.problem.parts import MemoryPool, ProblemDomain, ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
@@ -113,7 +114,10 @@ NARROWS: dict[type, dict[str, Change]] = {
             whole(guarantee=True, tolerance_permille=(700, 1100)),
             "; deadlines guaranteed for 0.7 to 1.1 times the nominal times",
         ),
-        "searches_priorities": (whole(searches_priorities=True), "; priorities 0 to 2"),
+        "searched_order": (
+            whole(searched_order=SearchedOrder.NETWORKS),
+            "; priorities of networks from 0 to 2",
+        ),
         "power_cap_mw": (whole(power_cap_mw=17_001), "mean power at most 17.001 W"),
         "energy_budget_fj": (
             whole(energy_budget_fj=123_456_789_012_345),

@@ -21,7 +21,7 @@ from paretosoc.fitness.simulate import Evaluation, Kernel, make_evaluator
 from paretosoc.fitness.simulator.chains.chain_tables import LANES, are_chains
 from paretosoc.results.front.schedule import ScheduledGroup
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS, TIME_LIMIT_PS
-from paretosoc.results.problem.execution import ENGINE
+from paretosoc.results.problem.execution import ENGINE, SearchedOrder
 from paretosoc.results.problem.problem import Problem
 
 ROWS = 2 * LANES + 3
@@ -58,7 +58,10 @@ def chains_of(seed: int, networks: tuple[int, int]) -> Problem:
         units = tuple(replace(unit, moves_tensors=False) for unit in problem.units)
         problem = replace(problem, units=units)
     numbers = np.random.default_rng([seed, 1])
-    return with_priorities(numbers, problem) if seed % 11 < 5 else problem
+    ranked = with_priorities(numbers, problem) if seed % 11 < 5 else problem
+    # Groups with priorities of their own are no chains.
+    by_groups = ranked.searched_order is SearchedOrder.GROUPS
+    return replace(ranked, searched_order=SearchedOrder.NETWORKS) if by_groups else ranked
 
 
 def rows_of(problem: Problem, seed: int) -> NDArray[np.int64]:
@@ -68,8 +71,7 @@ def rows_of(problem: Problem, seed: int) -> NDArray[np.int64]:
     keep = np.stack([rng.choice(np.flatnonzero(row), ROWS) for row in problem.allowed], axis=1)
     units = np.where(rng.random((ROWS, 1)) < 0.8, keep, units)
     points = [rng.integers(0, len(d.frequencies_khz), ROWS) for d in problem.domains]
-    if problem.searches_priorities:
-        points += [rng.integers(0, PRIORITY_LEVELS, ROWS) for _ in problem.networks]
+    points += [rng.integers(0, PRIORITY_LEVELS, ROWS) for _ in range(problem.priority_count)]
     return np.concatenate([units, np.stack(points, axis=1)], axis=1)
 
 
@@ -109,7 +111,7 @@ def has_overtaking(priorities: Sequence[int], groups: Sequence[ScheduledGroup]) 
     """Whether something waits for its unit while a smaller priority starts that was ready later."""
     return any(
         one.unit == other.unit
-        and priorities[one.network] < priorities[other.network]
+        and priorities[one.group] < priorities[other.group]
         and other.ready_ps < one.ready_ps <= one.start_ps < other.start_ps
         for one in groups
         for other in groups
@@ -139,7 +141,7 @@ def compare(seed: int, networks: tuple[int, int], kernel: Kernel) -> set[str]:
         engine = has_engine(problem, groups, ENGINE)
         sharing = has_sharing(problem, groups)
         slowed = any(group.end_ps - group.start_ps > group.alone_ps for group in groups)
-        overtakes = has_overtaking(problem.priorities(design), groups)
+        overtakes = has_overtaking(problem.group_priorities(design).tolist(), groups)
         tie = max(Counter((group.unit, group.ready_ps) for group in groups).values()) > 1
     units = problem.units
     return {

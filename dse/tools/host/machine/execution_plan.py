@@ -109,7 +109,7 @@ def _planned(
         tuple(i for n, network in enumerate(problem.networks) for i in ends(f, n, network.repeats))
         for f in range(1, frames + 1)
     ]
-    priorities = problem.priorities(design)
+    priorities = problem.group_priorities(design).tolist()
     instances = []
     for frame, n, repeat, group in place:
         network = problem.networks[n]
@@ -135,7 +135,7 @@ def _planned(
         instances.append(
             Instance(
                 *(frame, n, repeat, group, unit, tuple(after), release, arrival),
-                priority=priorities[n],
+                priority=priorities[group],
                 start_ps=starts[frame, n, repeat, group],
             )
         )
