@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
@@ -43,7 +43,8 @@ EXTRA = "mcp"
 _INSTRUCTIONS = (
     "Map neural networks onto a heterogeneous chip: Pareto fronts of latency, energy and "
     "throughput, predicted by a model. Folders and files are relative to the server's folder; "
-    "other files cannot be touched. Networks and platforms may also be names of the catalogue."
+    "other files cannot be touched. A network is a name of the catalogue or an .onnx or .xml file, "
+    "no workload file; a platform is a name or a .json file."
 )
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -106,7 +107,9 @@ class Tools:
         _at_most("max_evaluations", max_evaluations, MAX_EVALUATIONS)
         _at_most("prove_s", prove_s, MAX_PROOF_S)
         known = self._started.get(folder)
-        if folder.exists() or (known is not None and not known.ended):
+        if known is not None and not known.ended:
+            raise DseError(f"output: a search for {output} was started already; poll says how far")
+        if folder.exists():
             raise DseError(f"output: {output} exists already")
         progress = ProgressAnswer(output)
 
@@ -204,7 +207,7 @@ class Tools:
         return comparison_answer(compare_fronts(*fronts))
 
     def _problem(self, networks: list[str], platform: str, **options: Any) -> dse.Problem:
-        _at_most("networks", len(networks), MAX_NETWORKS)
+        _at_most("number of networks", len(networks), MAX_NETWORKS)
         names = [self._workspace.network(name) for name in networks]
         files = {name: self._workspace.path(options[name]) for name in FILES if options.get(name)}
         chosen = options | files
@@ -237,6 +240,7 @@ def make_server(workspace: Workspace) -> Any:
             asked = known.get(name, arguments)
             try:
                 check_keywords(name, {k: v for k, v in arguments.items() if k not in asked}, asked)
+                _check_required(name, arguments, known.get(name, {}))
             except DseError as error:
                 raise refused(str(error)) from error
             return await super().call_tool(name, arguments, context)
@@ -263,6 +267,14 @@ def _refusing(
     # That of the method, without self, which the function's own attribute still has.
     called.__dict__["__signature__"] = signature(tool, eval_str=True)
     return called
+
+
+def _check_required(
+    tool: str, arguments: Mapping[str, object], parameters: Mapping[str, Parameter]
+) -> None:
+    for name, parameter in parameters.items():
+        if parameter.default is Parameter.empty and name not in arguments:
+            raise DseError(f"{tool}: the argument {name!r} is required")
 
 
 def _at_most(what: str, value: float, most: float) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from paretosoc.common.text import has_control_characters
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import read_input
-from paretosoc.dse.workload.workload import find_network
+from paretosoc.dse.workload.workload import SUFFIXES, find_network
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.platform_file import platform_names
 from paretosoc.sdf.formats import is_graph_file
@@ -61,12 +61,15 @@ class Workspace:
             WorkloadError: on a file outside, and on workload files, which name further files.
         """
 
-        source, copies = find_network(
-            text,
-            lambda file: (
-                str(self.path(file)) if file.endswith(".onnx") or is_graph_file(file) else ""
-            ),
-        )
+        def locate(file: str) -> str:
+            if file.endswith(SUFFIXES):
+                raise WorkloadError(
+                    f"network {file!r}: a name of the catalogue, or an .onnx or .xml file of the "
+                    "server's folder is required; workload files are not taken"
+                )
+            return str(self.path(file)) if file.endswith(".onnx") or is_graph_file(file) else ""
+
+        source, copies = find_network(text, locate)
         return f"{source}*{copies}"
 
     def platform(self, text: str) -> str:

@@ -90,7 +90,7 @@ def test_searches_run_in_the_background(tmp_path: Path) -> None:
         started, polled, again, shown = thread.submit(lambda: asyncio.run(session())).result()
     assert [each.structured_content["folder"] for each in started] == ["one", "two"]
     assert again.is_error
-    assert "one exists already" in again.content[0].text
+    assert "a search for one was started already" in again.content[0].text
     counts = [each["evaluations"] for each in polled]
     assert counts == sorted(counts)
     # The searches took turns: the second ended after the first, which has a proof.
@@ -130,6 +130,7 @@ def test_arguments_that_a_tool_does_not_have_are_refused(tmp_path: Path) -> None
     assert "show: there is no argument 'member'" in refusal(
         tmp_path, "show", folder="x", member="knee"
     )
+    assert refusal(tmp_path, "show") == "show: the argument 'folder' is required"
     assert not (tmp_path / "x").exists()
 
 
@@ -178,9 +179,10 @@ def test_limits_are_kept(tmp_path: Path) -> None:
     asked = {**PAIR, "output": "x"}
     assert "max_evaluations" in refusal(tmp_path, "explore", **asked, max_evaluations=10**9)
     assert "networks" in refusal(tmp_path, "explore", **{**asked, "networks": ["alexnet"] * 9})
-    assert "no network 'w.yaml' in the catalogue" in refusal(
-        tmp_path, "explore", **{**asked, "networks": ["w.yaml"]}
-    )
+    for name in ("w.yaml", "w.json*2"):
+        said = refusal(tmp_path, "explore", **{**asked, "networks": [name]})
+        assert "a name of the catalogue, or an .onnx or .xml file" in said
+        assert "workload files are not taken" in said
     (tmp_path / "mine.json").write_text('{"extends": "../secret.json"}', "utf-8")
     assert "extends must be a name" in refusal(
         tmp_path, "explore", **{**asked, "platform": "mine.json"}
