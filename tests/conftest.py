@@ -107,9 +107,8 @@ def few_draws():
     from paretosoc.dse.api import front_pictures
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(front_pictures, "DRAWS", 60)
-        patch.setattr(front_pictures, "_PAGE_DRAWS", 20)
-        patch.setattr(front_pictures, "_PICTURE_DRAWS", 10)
+        patch.setattr(front_pictures, "_QUICK_DRAWS", 10)
+        patch.setattr(front_pictures, "_FREE_RUNNING_DRAWS", 10)
         yield
 
 

@@ -12,7 +12,7 @@ from paretosoc.dse.api.result import check_plot
 from paretosoc.dse.certificate.summary import describe_proof
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.choices import DRAWS, Confidence, choose
+from paretosoc.results.front.choices import Confidence, choose
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.named_members import (
     FASTEST,
@@ -37,12 +37,10 @@ if TYPE_CHECKING:
     from paretosoc.results.plots.roofline import Roof
     from paretosoc.results.problem.problem import DesignPoint, Problem
 
-_PAGE_MEMBERS = 200_000
-"""Members times draws that a page waits for."""
-_PAGE_DRAWS = 50
-"""The fewest. Free-running networks, which take long to simulate, have no more."""
-_PICTURE_DRAWS = 100
-"""They take half a second."""
+_QUICK_DRAWS = 100
+"""They take half a second. Tables, pictures and pages have the same, so that shares agree."""
+_FREE_RUNNING_DRAWS = 50
+"""Free-running networks take long to simulate: only pages draw costs for them."""
 _TWO_ENDS = (FASTEST, LOWEST_ENERGY)
 
 
@@ -117,7 +115,7 @@ def quick_confidence(front: Front) -> Confidence | None:
     shown = choose(front.numeric).members
     few = replace(front.numeric, members=tuple(front.numeric.members[i] for i in shown))
     try:
-        found = sureness(few, front.stated_errors, resolution=0, draws=_PICTURE_DRAWS, pairs=False)
+        found = sureness(few, front.stated_errors, resolution=0, draws=_QUICK_DRAWS, pairs=False)
     except ResultError:
         return None
     choices = (replace(entry, member=shown[entry.member]) for entry in found.choices)
@@ -160,10 +158,8 @@ def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
         notes.append(f"without deployment: {error}")
     sure = None
     if front.costs is not None and len(front):
-        # As many draws as take some seconds: intervals and regrets are read to two digits.
-        draws = min(DRAWS // 2, max(_PAGE_DRAWS, _PAGE_MEMBERS // len(front)))
-        if isinstance(front.problem.execution, FreeRunning):
-            draws = _PAGE_DRAWS
+        free_running = isinstance(front.problem.execution, FreeRunning)
+        draws = _FREE_RUNNING_DRAWS if free_running else _QUICK_DRAWS
         try:
             sure = ReportConfidence(
                 *confidence_in_all(front.numeric, front.stated_errors, draws=draws)

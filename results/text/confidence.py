@@ -8,7 +8,7 @@ from math import hypot, isinf, log
 from typing import TYPE_CHECKING
 
 from paretosoc.common.tables import plain_table
-from paretosoc.common.units import NINE_OF_TEN, percent_off
+from paretosoc.common.units import NINE_OF_TEN, ONE_OF_TWO, percent_off
 from paretosoc.results.costs.cost_origins import CostError, CostOrigin, CostOrigins
 from paretosoc.results.front.choices import ChoiceConfidence, Confidence
 from paretosoc.results.front.front import Front
@@ -26,7 +26,8 @@ _MOST_NAMED = 6
 
 
 def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
-    """Return how far the times and powers are off that the members of a front are made of."""
+    """Return how far the times, powers and effects of contention are off that the members of a
+    front are made of."""
     if origins is None or not front.members:
         return []
     problem = front.problem
@@ -34,7 +35,7 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
     used = sorted({u for member in front.members for u in member.design.units.tolist()})
     powers = {0}
     grows = False
-    found: dict[tuple[str, int, int], dict[str, dict[str, None]]] = {}
+    found: dict[str, tuple[list[int], dict[str, dict[str, None]]]] = {}
     for network in origins.networks:
         for u in used:
             entries = [group.by_unit[u] for group in network.groups]
@@ -46,21 +47,25 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
                 scale = max(scales)
                 least = runs[scales.index(scale)]
                 words = least.origin.value + _measured_at(problem, u, least.error)
-                key = words, percent_off(scale), percent_off(scale, NINE_OF_TEN)
-                units = found.setdefault(key, {}).setdefault(network.name, {})
-                units[names[u]] = None
+                of_origin, units_of = found.setdefault(words, ([], {}))
+                of_origin.append(scale)
+                units_of.setdefault(network.name, {})[names[u]] = None
     times = "; ".join(
-        f"{words}, half within {half} %, nine of ten within {most} %: {_places(problem, of)}"
-        for (words, half, most), of in found.items()
+        f"{_range(scales)} and {_range(scales, NINE_OF_TEN)} % "
+        f"({words}: {_places(problem, units_of)})"
+        for words, (scales, units_of) in found.items()
     )
-    power, idle = percent_off(max(powers)), percent_off(origins.idle_error)
-    of_power = f"Powers: half within {power} %."
-    if power != idle:
-        of_power = f"Powers above idle: half within {power} %, idle power within {idle} %."
-    if not any(member.energy_fj for member in front.members):
-        of_power = "No power is known."
     where = " at the fastest clocks" if grows else ""
-    lines = [f"Times{where} are {times}. {of_power}", *_contention(problem, used, origins)]
+    lines = [f"Errors of times{where}, half and nine of ten within: {times}."]
+    others = _contention(front, origins)
+    if any(member.energy_fj for member in front.members):
+        power, idle = percent_off(max(powers)), percent_off(origins.idle_error)
+        apart = f"powers above idle {power} %, idle power {idle} %"
+        others = [apart if power != idle else f"powers {power} %", *others]
+    else:
+        lines.append("No power is known.")
+    if others:
+        lines.append(f"Other errors, half within: {'; '.join(others)}.")
     if origins.measured:
         count = len(origins.measured)
         lines.append(
@@ -70,20 +75,33 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
     return lines
 
 
-def _contention(problem: Problem, used: Sequence[int], origins: CostOrigins) -> list[str]:
-    """Return a sentence on the errors of contention between networks on the ``used`` units. Nothing
-    for one network."""
-    if len(problem.networks) < 2:
-        return []
+def _range(scales: Sequence[int], wide: float = ONE_OF_TWO) -> str:
+    """Return ``2`` or ``8 to 15``: percent."""
+    least, most = percent_off(min(scales), wide), percent_off(max(scales), wide)
+    return f"{least}" if least == most else f"{least} to {most}"
+
+
+def _contention(front: Front, origins: CostOrigins) -> list[str]:
+    """Return the errors of contention between networks. Nothing unless some member has two of them
+    on different units, or on a shared one."""
+    problem = front.problem
+    apart = shared = False
+    for member in front.members:
+        networks_on: dict[int, set[int]] = {}
+        for g, u in enumerate(member.design.units.tolist()):
+            networks_on.setdefault(u, set()).add(problem.network_of[g])
+        several = len(set().union(*networks_on.values())) > 1
+        apart |= several and len(networks_on) > 1
+        shared |= any(
+            len(networks) > 1 and problem.units[u].dispatch == SHARED
+            for u, networks in networks_on.items()
+        )
     errors = []
-    if len(used) > 1 and origins.demand_error:
-        off = percent_off(origins.demand_error)
-        errors.append(f"bandwidth demand half within {off} %")
-    if origins.sharing_error and any(problem.units[u].dispatch == SHARED for u in used):
-        off = percent_off(origins.sharing_error)
-        errors.append(f"overhead of a shared unit half within {off} %")
-    text = f"Contention between networks is known less well: {', '.join(errors)}."
-    return [text] if errors else []
+    if apart and origins.demand_error:
+        errors.append(f"bandwidth demand {percent_off(origins.demand_error)} %")
+    if shared and origins.sharing_error:
+        errors.append(f"overhead of a shared unit {percent_off(origins.sharing_error)} %")
+    return [f"contention between networks: {', '.join(errors)}"] if errors else []
 
 
 def _at_fastest(problem: Problem, u: int, error: CostError) -> int:

@@ -23,7 +23,7 @@ def note(kernel, key, arguments):
     return load(kernel, key, arguments)
 
 # Of pictures only the intervals run kernels, as in tests/conftest.py.
-front_pictures.DRAWS, front_pictures._PICTURE_DRAWS = 60, 10
+front_pictures._QUICK_DRAWS = front_pictures._FREE_RUNNING_DRAWS = 10
 result_folder.front_pictures = lambda front, *suffixes, intervals=None: dict.fromkeys(
     suffixes, repr(intervals).encode()
 )

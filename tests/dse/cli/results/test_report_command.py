@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import re
 import shutil
 
 import pytest
@@ -79,3 +80,17 @@ def test_an_unknown_platform_costs_only_the_deployment(dse, pair_folder, tmp_pat
     refused = dse("report", folder, "-p", "jetson-tx2")
     assert refused.status == 2
     assert "jetson-tx2" in refused.err
+
+
+def test_shares_of_draws_are_those_of_the_table(dse, tmp_path, open_page):
+    """A page that draws more often than the table has other shares for the same member."""
+    folder = tmp_path / "run"
+    options = ("--groups", 3, "--deadline", 1.8, "--max-evaluations", 300, "--max-nodes", 0, "-q")
+    networks = ("resnet18", "squeezenet", "-p", "jetson-agx-xavier")
+    assert dse("explore", *networks, *options, "-o", folder).status == 0
+    shares = re.findall(r"Limit on .*\.", dse("show", folder).out)
+    assert len(shares) == 2
+    assert dse("report", folder).status == 0
+    with open_page((folder / "report.html").read_text("utf-8")) as page:
+        text = page.inner_text("body")
+    assert all(share in text for share in shares)

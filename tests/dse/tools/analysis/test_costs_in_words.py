@@ -38,8 +38,8 @@ def test_words_say_at_which_clocks_a_time_was_measured(pair_folder):
         return describe_costs(front.numeric, with_error(front.costs, error))[0]
 
     exact, measured = CostError(network=20, clock=70), CostError(20, clock=70, at_khz=at)
-    assert f"at {domain.name} {at[0][1] / 1000:g} MHz, half within" not in told(exact)
-    assert f"at {domain.name} {at[0][1] / 1000:g} MHz, half within" in told(measured)
+    assert f"at {domain.name} {at[0][1] / 1000:g} MHz: " not in told(exact)
+    assert f"at {domain.name} {at[0][1] / 1000:g} MHz: " in told(measured)
 
 
 def test_the_error_of_clocks_counts_from_the_boards_fastest_as_in_draws(pair_folder):
@@ -55,7 +55,7 @@ def test_the_error_of_clocks_counts_from_the_boards_fastest_as_in_draws(pair_fol
 
     def half_within(of: Front, error: CostError) -> float:
         text = describe_costs(of, with_error(costs, error))[0]
-        return max(float(found) for found in re.findall(r"half within ([0-9.]+) %, nine", text))
+        return max(float(found) for found in re.findall(r"(\d+) and [\d to]+ %", text))
 
     estimate, there = CostError(network=20, clock=300), CostError(20, clock=300, at_khz=at)
     assert half_within(mode, estimate) > half_within(front, estimate) == half_within(mode, there)
@@ -66,25 +66,65 @@ def test_idle_power_has_its_own_words_if_other_powers_are_given(tmp_path) -> Non
         "tasks: [{name: a, rate_hz: 100, times: [{unit: cpu, ms: 2, power_mw: 1000}]}]"
     )
     front = dse_library.explore(tmp_path / "w.yaml", "jetson-orin-nano-8gb", max_evaluations=20)
-    (words, *_) = describe_costs(front.numeric, front.costs)
-    assert words.endswith("Powers above idle: half within 4 %, idle power within 17 %.")
+    lines = describe_costs(front.numeric, front.costs)
+    assert lines[1] == "Other errors, half within: powers above idle 4 %, idle power 17 %."
 
 
 def test_words_say_that_co_runs_are_known_less_well(pair_folder):
     """Intervals of pairs are far wider than the errors of times alone."""
     front = dse_library.load(pair_folder)
-    lines = describe_costs(front.numeric, front.costs)
-    beside = "Contention between networks is known less well: bandwidth demand"
     off = percent_off(front.costs.demand_error)
     assert off > 100
-    assert any(line.startswith(f"{beside} half within {off} %") for line in lines)
+    beside = f"contention between networks: bandwidth demand {off} %"
+    assert beside in describe_costs(front.numeric, front.costs)[1]
     exact = replace(front.costs, demand_error=0, sharing_error=0)
-    assert not any("Contention" in line for line in describe_costs(front.numeric, exact))
+    assert "contention" not in describe_costs(front.numeric, exact)[1]
+
+
+def test_words_speak_of_contention_only_if_a_member_has_some(pair_folder):
+    """Networks on one unit that runs them one after the other do not contend."""
+    front = dse_library.load(pair_folder)
+
+    def told(rows: list[list[int]]) -> str:
+        units = (np.array(row, dtype=member.design.units.dtype) for row in rows)
+        members = tuple(replace(member, design=replace(member.design, units=row)) for row in units)
+        return describe_costs(replace(front.numeric, members=members), front.costs)[1]
+
+    member, problem = front.numeric.members[0], front.problem
+    gpu, dla = ([u] * len(problem.network_of) for u in (0, 1))
+    apart = list(problem.network_of)
+    assert "contention" not in told([gpu])
+    assert "contention" not in told([gpu, dla])
+    assert "bandwidth demand" in told([gpu, apart])
+    assert "shared unit" not in told([gpu, apart])
+
+
+def test_words_are_two_lines_with_the_least_and_the_largest_error(pair_folder):
+    front = dse_library.load(pair_folder)
+    errors = iter(range(20, 400, 20))
+    networks = tuple(
+        replace(
+            network,
+            groups=tuple(
+                replace(
+                    group,
+                    by_unit=tuple(replace(x, error=error) for x in group.by_unit),
+                )
+                for group in network.groups
+            ),
+        )
+        for network in front.costs.networks
+        for error in [CostError(network=next(errors))]
+    )
+    lines = describe_costs(front.numeric, replace(front.costs, networks=networks))
+    assert len(lines) == 2
+    assert re.search(r"within: \d+ to \d+ and \d+ to \d+ % \(", lines[0])
 
 
 def test_words_claim_no_error_of_powers_that_nobody_knows(pair_folder):
     """This machine's power is not measured."""
     front = dse_library.load(pair_folder)
     members = tuple(replace(member, energy_fj=0) for member in front.numeric.members)
-    (words, *_) = describe_costs(replace(front.numeric, members=members), front.costs)
-    assert words.endswith("No power is known.")
+    lines = describe_costs(replace(front.numeric, members=members), front.costs)
+    assert "No power is known." in lines
+    assert not any("powers" in line for line in lines)
