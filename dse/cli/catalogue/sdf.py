@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from paretosoc.common.files import replace_file
+from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.terminal import print_wrapped
@@ -59,3 +60,5 @@ def sdf(
         return
 
     print_wrapped(format_report(report).splitlines())
+    if output is not None:
+        print(f"Written to {output}: {graph.name}, {pluralize(len(graph.actors), 'actor')}")

@@ -44,8 +44,8 @@ def engine_array(platform: Platform, engines: int) -> EngineArray:
     array = pe_array_of(platform)
     if engines not in array.counts:
         raise PlatformError(
-            f"platform {platform.name!r} has {', '.join(map(str, array.counts))} engines, "
-            f"got {engines}"
+            f"--pes: a number of processing elements that platform {platform.name!r} can have is "
+            f"required ({', '.join(map(str, array.counts))}), got {engines}"
         )
     unit = platform.unit_by_name[array.unit]
     at_rest = platform.board_mw + platform.memory.power.idle_mw[-1]

@@ -119,7 +119,9 @@ def test_the_way_to_a_front(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     file, graph, board = (tmp_path / name for name in ("a.tgff", "a.xml", "board.json"))
     file.write_text(TEXT)
     assert run(["sdf", str(file), "--graph", "3", "-o", str(graph)]) == 0
-    assert "note: period 0.03" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "note: period 0.03" in printed
+    assert f"Written to {graph}: " in printed.splitlines()[-1]
     example = Path(__file__).parents[3] / "examples" / "platforms" / "two_processors.json"
     chip = json.loads(example.read_text("utf-8"))
     for unit, kind in zip(chip["units"], ("CORE0", "CORE1"), strict=True):

@@ -8,7 +8,7 @@ from html import escape
 
 from paretosoc.dse.papers.mobile_i.result import PeriodicResult
 from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, schedule_picture
-from paretosoc.dse.papers.mobile_i.views.tables import COLUMNS, figure_lines
+from paretosoc.dse.papers.mobile_i.views.tables import columns_of, figure_lines
 from paretosoc.results.export.html import html_page, read_asset
 from paretosoc.results.plots.style import picture_settings, svg_bytes
 
@@ -77,10 +77,11 @@ a period of the prologue only those tasks run that are at least as many periods 
 
 
 def _table(result: PeriodicResult) -> str:
-    columns = [(heading, text) for _, heading, text in COLUMNS if heading is not None]
+    entries = result.rows()
+    columns = [(heading, text) for _, heading, text in columns_of(entries) if heading is not None]
     head = "".join(f"<th>{escape(heading)}</th>" for heading, _ in columns)
     body = []
-    for row in result.rows():
+    for row in entries:
         line = "".join(f"<td>{escape(text(row))}</td>" for _, text in columns)
         body.append(f"<tr>{line}</tr>" if row["member"] is None else f'<tr class="own">{line}</tr>')
     rows = "\n".join(body)

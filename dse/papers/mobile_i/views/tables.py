@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paretosoc.common.text import pluralize
-from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
+from paretosoc.common.units import FJ_PER_J, PS_PER_S
 from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
 from paretosoc.dse.papers.mobile_i.result import PeriodicResult
 
@@ -15,25 +16,52 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 
-COLUMNS: tuple[tuple[str, str | None, Callable[[Row], str]], ...] = (
-    ("", "Member", lambda row: "" if row["member"] is None else str(row["member"])),
-    ("method", "Method", lambda row: row["method"]),
-    ("PEs", "PEs", lambda row: str(row["engines"])),
-    ("copies", "Copies", lambda row: str(row["copies"])),
-    ("latency\ns", "Latency (s)", lambda row: f"{row['latency_ps'] / PS_PER_S:.4g}"),
-    ("energy\nJ", "Energy (J)", lambda row: f"{row['energy_fj'] / FJ_PER_J:.4g}"),
-    ("period\nms", "Period (ms)", lambda row: f"{row['period_ps'] / PS_PER_MS:.4g}"),
-    ("over\nbound", None, lambda row: f"{row['period_ps'] / row['least_period_ps'] - 1:.1%}"),
-    ("prologue\nperiods", "Prologue (periods)", lambda row: str(row["prologue_periods"])),
-    (
-        "\nbound",
-        "its bound",
-        lambda row: str(row["least_prologue_periods"]) if row["prologue_periods"] else "",
-    ),
-    ("use of\nPEs", "Use of PEs", lambda row: f"{row['utilisation']:.1%}"),
-    ("in\ncache", None, lambda row: str(row["cached_transfers"])),
-)
-"""Heading in a terminal, on a page (None: not there), and the text for a row of the result."""
+Column = tuple[str, str | None, Callable[[Row], str]]
+_BEFORE = ("", "m", "u", "n", "p")
+
+
+def in_unit(unit: str, whole: int, least: int, start: int = 0) -> tuple[str, float]:
+    """Return a unit in which no figure is below 0.01, and what it is in the figures' own: ``unit``,
+    which is ``whole``, or a thousandth of it, and so on.
+
+    Args:
+        least: the smallest figure.
+        start: 0 begins with the unit, 1 with a thousandth of it.
+    """
+    scales = [(before + unit, whole / 1000**step) for step, before in enumerate(_BEFORE)][start:]
+    return next((entry for entry in scales if 100 * least >= entry[1]), scales[-1])
+
+
+def columns_of(rows: Sequence[Row]) -> tuple[Column, ...]:
+    """Return the columns of schedules: heading in a terminal, on a page (None: not there), and the
+    text for a row of the result."""
+
+    def scaled(name: str, key: str, unit: str, whole: int, start: int = 0) -> Column:
+        symbol, size = in_unit(unit, whole, min(row[key] for row in rows), start)
+        return (
+            f"{name}\n{symbol}",
+            f"{name.capitalize()} ({symbol})",
+            lambda row: f"{row[key] / size:.4g}",
+        )
+
+    return (
+        ("", "Member", lambda row: "" if row["member"] is None else str(row["member"])),
+        ("method", "Method", lambda row: row["method"]),
+        ("PEs", "PEs", lambda row: str(row["engines"])),
+        ("copies", "Copies", lambda row: str(row["copies"])),
+        scaled("latency", "latency_ps", "s", PS_PER_S),
+        scaled("energy", "energy_fj", "J", FJ_PER_J),
+        scaled("period", "period_ps", "s", PS_PER_S, start=1),
+        ("over\nbound", None, lambda row: f"{row['period_ps'] / row['least_period_ps'] - 1:.1%}"),
+        ("prologue\nperiods", "Prologue (periods)", lambda row: str(row["prologue_periods"])),
+        (
+            "\nbound",
+            "its bound",
+            lambda row: str(row["least_prologue_periods"]) if row["prologue_periods"] else "",
+        ),
+        ("use of\nPEs", "Use of PEs", lambda row: f"{row['utilisation']:.1%}"),
+        ("in\ncache", None, lambda row: str(row["cached_transfers"])),
+    )
 
 
 def periodic_table(result: PeriodicResult) -> Table:
@@ -47,12 +75,14 @@ def periodic_table(result: PeriodicResult) -> Table:
         f"{len(graph.tasks)} tasks, {len(graph.transfers)} transfers"
     )
     table = Table(title=title, title_justify="left", box=SIMPLE, padding=0, collapse_padding=True)
-    for number, (heading, _, _) in enumerate(COLUMNS):
+    rows = result.rows()
+    columns = columns_of(rows)
+    for number, (heading, _, _) in enumerate(columns):
         table.add_column(heading, justify="right" if number > 1 else "left", no_wrap=number > 0)
-    for number, row in enumerate(result.rows()):
+    for number, row in enumerate(rows):
         if number == len(result.members):
             table.add_section()
-        table.add_row(*(text(row) for _, _, text in COLUMNS))
+        table.add_row(*(text(row) for _, _, text in columns))
     return table
 
 
@@ -60,26 +90,30 @@ def figure_lines(schedule: PeriodicSchedule, inferences: int) -> list[tuple[str,
     """Return the figures of a schedule as pairs of name and value."""
     many = pluralize(inferences, "inference")
     above = schedule.period_ps / schedule.least_period_ps - 1
-    prologue = (
-        f"{pluralize(schedule.prologue_periods, 'period')}, "
-        f"{schedule.prologue_ps / PS_PER_MS:.6g} ms"
-    )
+    latency, energy = schedule.latency_ps(inferences), schedule.energy_fj(inferences)
+    short = partial(_figure, "s", PS_PER_S, start=1)
+    prologue = f"{pluralize(schedule.prologue_periods, 'period')}, {short(schedule.prologue_ps)}"
     if schedule.prologue_periods:
         prologue += f"; any placement: at least {schedule.least_prologue_periods}"
     return [
         ("method", schedule.method),
         ("engines", str(schedule.array.engines)),
         ("copies of the graph a period", str(schedule.copies)),
-        ("period", f"{schedule.period_ps / PS_PER_MS:.6g} ms, {above:.2%} above the bound"),
+        ("period", f"{short(schedule.period_ps)}, {above:.2%} above the bound"),
         ("use of the engines", f"{float(schedule.utilisation):.2%}"),
         ("prologue", prologue),
-        (f"latency of {many}", f"{schedule.latency_ps(inferences) / PS_PER_S:.6g} s"),
-        (f"energy of {many}", f"{schedule.energy_fj(inferences) / FJ_PER_J:.6g} J"),
+        (f"latency of {many}", _figure("s", PS_PER_S, latency)),
+        (f"energy of {many}", _figure("J", FJ_PER_J, energy)),
         (
             "transfers kept in caches",
             f"{len(schedule.cached)} of {len(schedule.graph.transfers) * schedule.copies}",
         ),
     ]
+
+
+def _figure(unit: str, whole: int, value: int, start: int = 0) -> str:
+    symbol, size = in_unit(unit, whole, value or whole, start)
+    return f"{value / size:.6g} {symbol}"
 
 
 def engine_table(schedule: PeriodicSchedule) -> Table:

@@ -108,7 +108,10 @@ def test_results_are_replaced_only_with_force(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["agenet", "-p", "neurocube", "--pes", "8"], "16, 32, 64 engines, got 8"),
+        (
+            ["agenet", "-p", "neurocube", "--pes", "8"],
+            "platform 'neurocube' can have is required (16, 32, 64), got 8",
+        ),
         (["agenet", "-p", "neurocube", "--pes", "many"], "--pes: numbers"),
         (["agenet", "-p", "neurocube", "--pes", "16", "--fps", "3"], "No such option '--fps'"),
         (["agenet", "vgg16", "-p", "neurocube", "--pes", "16"], "unexpected extra argument"),

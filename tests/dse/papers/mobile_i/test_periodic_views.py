@@ -22,6 +22,7 @@ from paretosoc.dse.papers.mobile_i.views.trace import FULL_PERIODS, periodic_tra
 from paretosoc.results.export.trace import microseconds
 
 PERIODIC = ("papers", "periodic")
+EXAMPLES = Path(__file__).parents[4] / "examples" / "sdf"
 
 
 @pytest.fixture(scope="module")
@@ -206,3 +207,19 @@ def test_engines_stand_beside_all_members_that_are_compared(folder: Path) -> Non
         (fronts_picture([("one", result), ("two", result)]), 2 * count),
     ):
         assert len(figure.axes[1].texts) == labels
+
+
+def test_short_times_have_a_unit_without_exponents(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Graphs with times in cycles take nanoseconds."""
+    graph, output = EXAMPLES / "rate_converter.xml", tmp_path / "out"
+    asked = [*PERIODIC, str(graph), "-p", "neurocube", "--pes", "16", "--inferences", "50"]
+    assert run([*asked, "-o", str(output)]) == 0
+    table = capsys.readouterr().out
+    assert re.search(r"\bms +mJ +us\b", table)
+    assert run(["show", str(output), "--member", "0"]) == 0
+    member = capsys.readouterr().out
+    assert re.search(r"period: 0\.\d+ us", member)
+    assert re.search(r"energy of 50 inferences: 0\.\d+ mJ", member)
+    assert not re.search(r"\de-\d", table + member)
