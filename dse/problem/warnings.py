@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.network_tables import NetworkTables
+from paretosoc.dse.problem.platform_warnings import platform_warnings
 from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.fitness.cost_model.support import lacks_formats
@@ -55,7 +56,7 @@ def problem_warnings(
         *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
         *(note for entry in distinct for note in entry.costs.notes),
         *_idle_units(distinct, platform, formats),
-        *_misspelt_operations(platform),
+        *platform_warnings(platform),
         *_quantised(imported, platform, formats),
         *_unused_measurements(measurable, formats, profile),
     )
@@ -148,24 +149,6 @@ def _idle_units(
     units = (unit for unit in platform.units if unit.name in chosen)
     reasons = (lacks_formats(unit, formats) for unit in units)
     return [f"{reason}: it runs nothing" for reason in reasons if reason is not None]
-
-
-def _misspelt_operations(platform: Platform) -> list[str]:
-    """Return a text about each operation in the rules of a unit that ONNX does not have, if it has
-    one with nearly the same name. Other unknown names may be operations of other domains."""
-    from onnx import defs
-
-    found = []
-    for unit in platform.units:
-        named = (*unit.unsupported_operations, *(rule.operation for rule in unit.rules))
-        for operation in dict.fromkeys(text.split()[0] for text in named):
-            if operation == "*" or defs.has(operation):
-                continue
-            known = {schema.name for schema in defs.get_all_schemas()}
-            hint = did_you_mean(operation, known, "", most=1, cutoff=0.8)
-            if hint:
-                found.append(f"{unit.name}: no operation is called {operation!r}; {hint}")
-    return found
 
 
 def _unused_measurements(

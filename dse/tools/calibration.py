@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,6 +12,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.documents.document import write_document
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.dvfs import (
@@ -94,7 +96,8 @@ def calibrate_table(
     """
     precision = choose_precision(platform, precision)
     groups = subjects(read_measurements(table, platform))
-    networks, notes, comparisons = {}, list[str](), list[Comparison]()
+    networks, comparisons = {}, list[Comparison]()
+    notes = _assumed_clocks([row for rows in groups.values() for row in rows])
     shapes: dict[tuple[str, str, str], ShapeOf] = {}
     for name in dict.fromkeys(key[0] for key in groups):
         graph = load_network(name, dimensions=dict(dimensions or {})).graph
@@ -137,6 +140,17 @@ def calibrate_table(
             f"{platform.board_mw / 1000:g} W"
         )
     return Calibration(platform, groups, shapes, tuple(results), document, tuple(notes))
+
+
+def _assumed_clocks(rows: Sequence[ClockMeasurement]) -> list[str]:
+    """Return a text about each clock that rows do not give."""
+    counts = Counter((row.unit, *clock) for row in rows for clock in row.assumed_khz)
+    of_unit = Counter(row.unit for row in rows)
+    return [
+        f"{unit}: {count} of {pluralize(of_unit[unit], 'row')} without {domain}_mhz: taken as "
+        f"{khz / 1000:g} MHz"
+        for (unit, domain, khz), count in counts.items()
+    ]
 
 
 def _compared(

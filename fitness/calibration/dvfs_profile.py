@@ -33,6 +33,9 @@ class ClockProfile:
     power: dict[str, float]
     note: str
     """Origin of the profile."""
+    time_residual: float = 0
+    """Root mean square of the relative errors of the fit at its measurements. 0: not stated."""
+    power_residual: float = 0
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ def read_clock_profile(record: Mapping[str, Any], platform: Platform, where: str
         power_form=None if power is None else PowerForm(power["form"]),
         power={} if power is None else _values(power),
         note=f"{record['time']['form']} over clocks: {record['source']}",
+        time_residual=_residual(record["time"]),
+        power_residual=0 if power is None else _residual(power),
     )
 
 
@@ -137,6 +142,10 @@ def _block(form: str, fit: Fit) -> Document:
 def _rounded(value: float) -> float:
     # Eight significant digits: more than any fit has.
     return float(f"{value:.8g}")
+
+
+def _residual(block: Mapping[str, Any]) -> float:
+    return float(block.get("residual", 0))
 
 
 def _values(block: Mapping[str, Any]) -> dict[str, float]:

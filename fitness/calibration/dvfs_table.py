@@ -32,6 +32,8 @@ class ClockMeasurement:
     """Mean power of all that was measured, idle parts included, with clocks that are not the unit's
     at their parked point."""
     mj: float | None
+    assumed_khz: tuple[tuple[str, int], ...] = ()
+    """Clocks that the table does not give, and what each was taken to be."""
 
 
 def read_measurements(path: Path, platform: Platform) -> list[ClockMeasurement]:
@@ -101,7 +103,21 @@ def _measurement(row: TableRow, platform: Platform, clocks: dict[str, str]) -> C
         ms=_float(time),
         mw=_float(figures["mw"]),
         mj=_float(figures["mj"]),
+        assumed_khz=_assumed_khz(row, platform, unit),
     )
+
+
+def _assumed_khz(row: TableRow, platform: Platform, unit: Unit) -> tuple[tuple[str, int], ...]:
+    """Return the clocks that the row does not give, of those that its time or power depends on."""
+    powered = row.cells["mw"] or row.cells["mj"]
+    found = []
+    for domain in platform.domains:
+        own = domain.name in unit.clocks
+        counts = own or (powered and not domain.may_be_off)
+        if counts and len(domain.frequencies_khz) > 1 and not row.cells[f"{domain.name}_mhz"]:
+            point = -1 if own else domain.parked
+            found.append((domain.name, domain.frequencies_khz[point]))
+    return tuple(found)
 
 
 def _beside_mw(row: TableRow, platform: Platform, unit: Unit) -> int:

@@ -50,6 +50,9 @@ class ModelledGroup:
     """It is a share of its network's time, by the estimate."""
     is_one_clock: bool
     """Only the estimate says how the time follows the clocks."""
+    time_residual: float
+    """Largest relative error of the fits at their measurements (root mean square)."""
+    power_residual: float
 
 
 def models_for(
@@ -98,19 +101,19 @@ def modelled_groups(
     clocks = clocks_of(platform, unit, points)
     idle = alone_idle_mw(platform, unit, board_mw).reshape(-1)
     times: list[tuple[int, IntArray]] = []
-    powers: dict[int, tuple[FloatArray | None, str]] = {}
+    powers: dict[int, tuple[FloatArray | None, Sequence[ClockProfile]]] = {}
     if of_network is not None:
         law = partial(_shared_out, of_network, parts)
         times = list(enumerate(_picoseconds(law, platform, unit, points)))
         power = _dynamic(of_network, clocks, idle)
-        powers = dict.fromkeys(range(len(parts)), (power, of_network.note))
+        powers = dict.fromkeys(range(len(parts)), (power, [of_network]))
     else:
         for g, group in enumerate(launches):
             chosen = _fitted(group, layers)
             if chosen:
                 (time,) = _picoseconds(partial(_added, chosen), platform, unit, points)
                 times.append((g, time))
-                powers[g] = _mean_power(chosen, clocks, idle), chosen[0].note
+                powers[g] = _mean_power(chosen, clocks, idle), chosen
     kind = of_network is not None, any(model.time_form is TimeForm.SHARES for model in mine)
     return {
         g: _group(platform, points, shape, parts[g], time, *powers[g], kind) for g, time in times
@@ -231,7 +234,7 @@ def _group(
     parts: TimeParts,
     picoseconds: IntArray,
     power: FloatArray | None,
-    note: str,
+    models: Sequence[ClockProfile],
     kind: tuple[bool, bool],
 ) -> ModelledGroup:
     khz = np.array(platform.ladder_khz(platform.memory.domain), dtype=np.float64)
@@ -241,7 +244,9 @@ def _group(
         time_ps=picoseconds.reshape(shape),
         demand_kbps=demand.astype(np.int64).reshape(shape),
         dynamic_mw=None if power is None else np.floor(power + 0.5).astype(np.int64).reshape(shape),
-        note=note,
+        note=models[0].note,
         is_share=kind[0],
         is_one_clock=kind[1],
+        time_residual=max(model.time_residual for model in models),
+        power_residual=max(model.power_residual for model in models),
     )

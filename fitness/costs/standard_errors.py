@@ -15,7 +15,7 @@ from paretosoc.fitness.costs.fitted import ModelledGroup
 from paretosoc.fitness.costs.measured import MeasuredGroup
 from paretosoc.platforms.measurement import Clocks
 from paretosoc.platforms.platform import Peak
-from paretosoc.results.costs.cost_origins import CostError
+from paretosoc.results.costs.cost_origins import MAX_ERROR_PERMILLE, CostError
 
 SHARES = 250
 """Error of a group's share in the time of its network, if estimated. GoogLeNet's ten groups on
@@ -68,11 +68,13 @@ def calibrated(batch: int, clocks_khz: Clocks) -> CostError:
 
 
 def fitted(model: ModelledGroup) -> CostError:
-    """Return the error of a fit over clocks."""
+    """Return the error of a fit over clocks: that of its kind, or what its measurements are off by
+    if that is more."""
+    powered = model.dynamic_mw is not None
     return CostError(
-        network=REPEATED,
+        network=_at_least(REPEATED, model.time_residual),
         group=SHARES if model.is_share else REPEATED,
-        power=POWER if model.dynamic_mw is None else MEASURED_POWER,
+        power=_at_least(MEASURED_POWER, model.power_residual) if powered else POWER,
         clock=ONE_CLOCK if model.is_one_clock else SEVERAL_CLOCKS,
     )
 
@@ -88,6 +90,10 @@ def measured(entries: Sequence[MeasuredGroup]) -> CostError:
         clock=ONE_CLOCK if len(entries) == 1 else SEVERAL_CLOCKS,
         at_khz=max((entry.profile.clocks_khz for entry in entries), key=_product),
     )
+
+
+def _at_least(permille: int, residual: float) -> int:
+    return max(permille, min(MAX_ERROR_PERMILLE, round(1000 * residual)))
 
 
 def _product(clocks_khz: Clocks) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 from paretosoc.dse.cli.shared import options as opt
@@ -27,6 +28,7 @@ def platform(
 ) -> None:
     """Show a platform's clocks, units, power and measurements, with sources in --json."""
     from paretosoc.dse.cli.shared.terminal import print_wrapped
+    from paretosoc.dse.problem.platform_warnings import platform_warnings
     from paretosoc.platforms.io.platform_file import (
         load_platform,
         new_platform_source,
@@ -40,6 +42,8 @@ def platform(
         print(new_platform_source(), end="")
         return
     chip = load_platform(name)
+    for warning in platform_warnings(chip):
+        print(f"dse: warning: {warning}", file=sys.stderr)
     if source:
         print(platform_source(name), end="")
         return

@@ -180,7 +180,7 @@ clock() {
     role=$1 kind=$2 domain=$3 want=$4
     shift 4
     if ! node=$(first_folder "$@"); then
-        problem "$domain: none of these folders exists: $*"
+        problem "$domain: none of these folders exists, or only root sees it: $*"
         return
     fi
     low='' high='' ladder='' rate='' unit=Hz

@@ -47,7 +47,7 @@ def test_table_2_held_out_rows_are_within_the_limits():
 
 def test_the_five_pairs_of_the_example_are_those_in_the_fit():
     path = Path(__file__).parents[3] / "examples" / "tang" / "five_pairs.csv"
-    rows = read_measurements(path, TX2)
+    rows = [replace(row, assumed_khz=()) for row in read_measurements(path, TX2)]
     nine = [entry.measurement for rows in table2.published().values() for entry in rows]
     assert rows == [row for place, row in enumerate(nine) if place % 9 in table2.CALIBRATED]
     model = calibrate_rows(rows[:5], TX2, resamples=0)

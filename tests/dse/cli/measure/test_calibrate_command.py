@@ -197,3 +197,26 @@ def test_another_network_on_the_unit_learns_from_it(dse, tmp_path):
     )
     assert several.error[0].clock < one.error[0].clock
     assert one.time_ps[0, -1, -1, -1] == pytest.approx(40e9, rel=1e-6)
+
+
+def test_clocks_that_are_left_out_are_said_and_a_poor_fit_has_its_residual(dse, tmp_path):
+    path, profile = tmp_path / "rows.csv", tmp_path / "profile.json"
+    path.write_text(
+        "network,unit,gpu_mhz,emc_mhz,ms,mw\n"
+        "resnet50,gpu,1020,,3.10,13500\nresnet50,gpu,918,,3.64,12600\n"
+        "resnet50,gpu,306,3199,8.42,3600\nresnet50,gpu,612,,4.71,12700\n"
+    )
+    orin = ("-p", "jetson-orin-nano-8gb")
+    outcome = dse("calibrate", path, *orin, "-o", profile)
+    assert outcome.status == 0, outcome.err
+    assert "gpu: 4 of 4 rows without cpu_mhz: taken as 729.6 MHz" in outcome.out
+    assert "gpu: 3 of 4 rows without emc_mhz: taken as 3199 MHz" in outcome.out
+    (model,) = json.loads(profile.read_text())["models"]
+    network = group_network(load_network("resnet50").graph, None, groups=4)
+    chip = load_platform("jetson-orin-nano-8gb")
+    costs = network_costs(network, chip, units=["gpu"], profile=load_profile(profile, chip))
+    (gpu,) = costs.units
+    assert {(error.network, error.power) for error in gpu.error} == {
+        tuple(round(1000 * model[of]["residual"]) for of in ("time", "power"))
+    }
+    assert model["power"]["residual"] > 0.2
