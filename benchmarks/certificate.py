@@ -192,7 +192,7 @@ def two_deep_networks(*, max_transitions: int) -> Problem:
     options = Options(
         units=("gpu", "dla0"),
         fixed=tuple((domain.name, "max") for domain in platform.domains),
-        max_transitions=max_transitions,
+        max_transitions=((None, max_transitions),),
     )
     workload = workload_of(["inception_resnet_v2", "resnet152"])
     return build_problem(workload, platform, options).problem

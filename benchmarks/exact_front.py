@@ -107,7 +107,7 @@ def xavier_pair(
 ) -> Problem:
     """Return VGG-19 and ResNet-50 on Xavier, with at most two transitions each."""
     platform = load_platform("jetson-agx-xavier")
-    options = Options(units=units, fixed=fixed, max_transitions=2)
+    options = Options(units=units, fixed=fixed, max_transitions=((None, 2),))
     return build_problem(workload_of(["vgg19", "resnet50"]), platform, options).problem
 
 

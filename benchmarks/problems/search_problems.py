@@ -45,7 +45,7 @@ def two_networks() -> Problem:
 
     The memory is at its fastest clock, and each network has at most two transitions.
     """
-    options = Options(units=("gpu", "dla0"), fixed=(("emc", "max"),), max_transitions=2)
+    options = Options(units=("gpu", "dla0"), fixed=(("emc", "max"),), max_transitions=((None, 2),))
     return _on_xavier(("vgg19", "resnet50"), options).problem
 
 

@@ -44,7 +44,7 @@ def workload_schema(published: Schema) -> Schema:
     """Return the schema of workload files, with the ranges that the table has."""
     network = published["$defs"]["network"]
     keys = network["properties"]
-    for name in (*NETWORK_LIMITS, "min_accuracy_percent", "batch", "max_transitions"):
+    for name in (*NETWORK_LIMITS, "min_accuracy_percent", "batch"):
         kind: Any = FIELDS[name].kind
         each = kind.each if isinstance(kind, PerName) else kind
         keys = keys | {name: _ranged(keys[name], each.schema())}

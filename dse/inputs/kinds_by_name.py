@@ -10,7 +10,7 @@ from typing import Any
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import clock_text, exact, parse_with_unit
-from paretosoc.dse.inputs.kinds import Kind, Quantity, Whole, wrong_argument
+from paretosoc.dse.inputs.kinds import Kind, Quantity, Whole, WholeOr, wrong_argument
 from paretosoc.results.problem.own_objective import OwnObjective, remember
 
 Pinned = tuple[str, int, int | None, str]
@@ -21,11 +21,13 @@ Pinned = tuple[str, int, int | None, str]
 class PerName(Kind):
     """A number for all networks or memory pools, or numbers by name."""
 
-    each: Quantity | Whole
+    each: Quantity | Whole | WholeOr
     of: str = "NETWORK"
 
     @property
     def json_type(self) -> Any:
+        if isinstance(self.each, WholeOr):
+            return int | str | dict[str, int | str] | None
         if isinstance(self.each, Whole):
             return int | dict[str, int] | None
         return float | dict[str, float] | None
@@ -54,8 +56,9 @@ class PerName(Kind):
         return dict(value)
 
     def schema(self) -> dict[str, Any]:
-        number = "integer" if isinstance(self.each, Whole) else "number"
-        return super().schema() | self.each.schema() | {"type": [number, "string", "null"]}
+        number = "number" if isinstance(self.each, Quantity) else "integer"
+        each = self.each.each if isinstance(self.each, WholeOr) else self.each
+        return super().schema() | each.schema() | {"type": [number, "string", "null"]}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from paretosoc.dse.problem.execution import choose_execution, guarantees
 from paretosoc.dse.problem.memory_tables import memory_tables
 from paretosoc.dse.problem.phases import of_continued
 from paretosoc.dse.problem.runtime_limits import (
+    CHOSEN,
     CHOSEN_TRANSITIONS,
     can_be_split,
     dispatch_of,
@@ -143,13 +144,14 @@ def assemble(
     limits, raised = [], []
     for n, entry in enumerate(workload.networks):
         # The default is for engines: actors of a graph run where they are fastest.
-        own = ANY if entry.is_graph and entry.max_transitions is None else entry.max_transitions
+        most = entry.max_transitions
+        asked = ANY if entry.is_graph and most == CHOSEN else most
         place = (
             allowed[first[n] : first[n + 1]],
             [(edge.source, edge.target) for edge in networks[n].edges],
             problem_units,
         )
-        limit, forced = transition_limit((own, options.max_transitions), *place)
+        limit, forced = transition_limit(asked, *place)
         layers = [layer.name for group in networks[n].groups for layer in group.layers]
         if not can_be_split(rules, layers):
             limit, forced = 0, 0

@@ -11,7 +11,6 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.workload.options import PAPERS, Options, ThroughputModel, as_written
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.fitness.costs.network_costs import choose_units
@@ -46,7 +45,7 @@ def with_defaults(options: Options, platform: Platform, workload: Workload) -> O
     return replace(
         options,
         runtime=chosen_runtime(options, workload) or (Runtime(usual) if usual else None),
-        max_transitions=CHOSEN if options.max_transitions is None else options.max_transitions,
+        max_transitions=(*options.max_transitions, (None, CHOSEN)),
     )
 
 
@@ -196,13 +195,13 @@ def without_rivals(
 
 
 def transition_limit(
-    asked: Sequence[int | str | None],
+    asked: int | str | None,
     allowed: BoolArray,
     edges: Sequence[tuple[int, int]],
     units: Sequence[ProblemUnit],
 ) -> tuple[int | None, int]:
-    """Return the limit of a network's unit changes, or None, and the number of forced ones if
-    nobody asked for a limit.
+    """Return the limit of a network's unit changes, or None, and the number of forced ones if the
+    limit follows from them.
 
     For :data:`CHOSEN` it is ``CHOSEN_TRANSITIONS`` more than the forced number, or None if a
     mapping cannot have more.
@@ -212,13 +211,12 @@ def transition_limit(
     mapping that stays on a unit for as long as it can. The largest of these is forced.
 
     Args:
-        asked: limits of the network and of all. None: there is none.
+        asked: the limit of the network. None and ``any``: there is none.
         allowed: [groups of the network, units].
         edges: pairs of groups of the network, from 0.
     """
-    numbers = [most for most in asked if isinstance(most, int)]
-    if numbers or ANY in asked or CHOSEN not in asked:
-        return min(numbers, default=None), 0
+    if asked != CHOSEN:
+        return asked if isinstance(asked, int) else None, 0
     most = max(_changes(allowed, edges, units).values(), default=0)
     limit = CHOSEN_TRANSITIONS + most
     return (limit, most) if limit < len(edges) else (None, 0)

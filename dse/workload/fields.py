@@ -12,7 +12,7 @@ from typing import Any
 from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import ANY, Kind, Quantity, Whole, WholeOr, wrong_argument
+from paretosoc.dse.inputs.kinds import Kind, Quantity, Whole, WholeOr, wrong_argument
 from paretosoc.dse.inputs.kinds_by_name import PerName
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.execution import FreeRunning, Rates
@@ -71,9 +71,10 @@ class Field:
         return not self.option.startswith("--limit ")
 
     def strictest(self, values: Iterable[Any]) -> Any:
-        """Return the strictest of the values that are not None, or None. ``any`` is no limit."""
+        """Return the strictest of the values that are not None, or None. A word, such as ``any``,
+        is no limit: the first stands if there is no number."""
         named = [value for value in values if value is not None]
-        given = [value for value in named if value != ANY]
+        given = [value for value in named if not isinstance(value, str)]
         if not given:
             return named[0] if named else None
         return max(given) if self.spec is not None and self.spec.is_least else min(given)

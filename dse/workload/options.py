@@ -241,11 +241,11 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     max_transitions: Annotated[
-        int | str | None,
+        int | str | Mapping[str, int | str] | None,
         limit(
             TRANSITIONS,
-            WholeOr(Whole(0, MAX_SIZE)),
-            "Maximum number of unit changes per network",
+            PerName(WholeOr(Whole(0, MAX_SIZE))),
+            "Maximum number of unit changes",
             *("--max-transitions", "transition_limits"),
             default="2 more than layers force; dataflow graphs any",
         ),
@@ -429,7 +429,7 @@ class Options:
     pins: tuple[Pinned, ...] = ()
     search_order: SearchedOrder | None = None
     fixed: tuple[tuple[str, str | Fraction], ...] = ()
-    max_transitions: int | str | None = None
+    max_transitions: tuple[tuple[str | None, int | str], ...] = ()
     max_accuracy_loss_percent: ByName = ()
     deadline_ms: ByName = ()
     tolerance: tuple[Fraction, Fraction] | None = None

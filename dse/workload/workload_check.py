@@ -6,7 +6,6 @@ from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.workload.fields import Fits
 from paretosoc.dse.workload.options import FIELDS, MAX_FRAMES_IN_FLIGHT, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
@@ -61,9 +60,9 @@ def _check_network(network: WorkloadNetwork, names: list[str], *, free_running: 
         if value < least or (most is not None and value > most):
             bound = f"at least {least}" if value < least else f"at most {most}"
             raise WorkloadError(f"network {network.name!r}: {field} must be {bound}, got {value}")
-    for field in ("rate_hz", *NETWORK_LIMITS, "max_transitions"):
+    for field in ("rate_hz", *NETWORK_LIMITS):
         value = getattr(network, field)
-        if value not in (None, ANY) and (value < 0 or (value == 0 and field in _ABOVE_0)):
+        if not isinstance(value, str | None) and (value < 0 or (value == 0 and field in _ABOVE_0)):
             bound = "above 0" if field in _ABOVE_0 else "at least 0"
             raise WorkloadError(f"network {network.name!r}: {field} must be {bound}, got {value}")
     if network.jitter_ms and network.rate_hz is None:

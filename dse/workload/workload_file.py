@@ -162,7 +162,6 @@ def _networks(
             waits_for=tuple(waits_for),
             arrival_ms=Fraction(entry.get("arrival_ms", 0)),
             jitter_ms=Fraction(entry.get("jitter_ms", 0)),
-            max_transitions=entry.get("max_transitions"),
             priority=entry.get("priority", 0),
             rate_hz=None if "rate_hz" not in entry else Fraction(entry["rate_hz"]),
             **_options(entry, (*NETWORK_LIMITS, "min_accuracy_percent"), f"{path}."),

@@ -41,9 +41,9 @@ class Run:
     status: str
 
 
-SETTINGS = {
-    f"{GROUPS} groups": {"groups": GROUPS, "max_transitions": None},
-    "all cuts, 1 switch": {"groups": None, "max_transitions": 1},
+SETTINGS: dict[str, dict[str, Any]] = {
+    f"{GROUPS} groups": {"groups": GROUPS, "max_transitions": ()},
+    "all cuts, 1 switch": {"groups": None, "max_transitions": ((None, 1),)},
 }
 
 

@@ -54,7 +54,7 @@ def explore(
     Without a --runtime units take groups, as in the papers, and --max-transitions is any.
     """
     given["runtime"] = given["runtime"] or Runtime.NONE
-    given["max_transitions"] = given["max_transitions"] or ANY
+    given["max_transitions"] = given["max_transitions"] or [ANY]
     optimizer = optimizer_named(engine)
     for name, value in vars(manager).items():
         if value is not None and engine != LA_MCTS.name:

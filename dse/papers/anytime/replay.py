@@ -118,7 +118,7 @@ def simulate_replay(
         objectives=("latency",),
         units=plan.units,
         groups=plan.groups,
-        max_transitions=plan.max_transitions,
+        max_transitions=() if plan.max_transitions is None else ((None, plan.max_transitions),),
         fixed=tuple((domain.name, "max") for domain in chip.domains),
     )
     warm_up()

@@ -95,9 +95,9 @@ def test_a_dispatch_by_hand():
     units = built("jetson-agx-xavier", runtime="trtexec", dispatch={"gpu": "group"}).problem.units
     assert [unit.dispatch for unit in units] == [GROUP, ENGINE, ENGINE]
     assert units[0].sharing_permille == 0
-    options = parse_options({"dispatch": ["engine", "gpu=shared"], "max_transitions": "any"})
+    options = parse_options({"dispatch": ["engine", "gpu=shared"], "max_transitions": ["any"]})
     assert dict(options.dispatch) == {None: "engine", "gpu": "shared"}
-    assert options.max_transitions == "any"
+    assert options.max_transitions == ((None, "any"),)
 
 
 def test_a_network_keeps_one_dla_core_under_deepstream():
@@ -135,7 +135,7 @@ def test_runtime_and_limits_in_a_workload_file(tmp_path):
         load_workload(file)
 
 
-def limit_of(rows, edges=None, asked=("chosen",)):
+def limit_of(rows, edges=None, asked="chosen"):
     """The default limit for a table of what units can run: a row for each group."""
     allowed = np.array(rows, dtype=bool)
     units = built("jetson-agx-xavier").problem.units[: allowed.shape[1]]
@@ -156,9 +156,9 @@ def test_unit_changes_that_layers_force_do_not_count():
     rows = [[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 1], *[[0, 0, 1]] * 2]
     assert limit_of(rows) == (4, 2)
     assert limit_of([[1, 1]] * 2, edges=[]) == (None, 0)
-    assert limit_of([[1, 1]] * 5, asked=(3, "any", 1, "chosen")) == (1, 0)
-    assert limit_of([[1, 0], [0, 1]], asked=("chosen", "any")) == (None, 0)
-    assert limit_of([[1, 0], [0, 1]], asked=(None, None)) == (None, 0)
+    assert limit_of([[1, 1]] * 5, asked=1) == (1, 0)
+    assert limit_of([[1, 0], [0, 1]], asked="any") == (None, 0)
+    assert limit_of([[1, 0], [0, 1]], asked=None) == (None, 0)
 
 
 def test_a_forced_change_is_said():
@@ -179,6 +179,8 @@ def test_defaults_of_commands():
     xavier = load_platform("jetson-agx-xavier")
     assert with_defaults(Options(), xavier, PAIR).runtime is Runtime.TRTEXEC
     assert with_defaults(Options(), load_platform("snapdragon-865"), PAIR).runtime is None
-    assert with_defaults(Options(max_transitions="any"), xavier, PAIR).max_transitions == "any"
+    of_one = (("squeezenet", 1),)
+    given = with_defaults(Options(max_transitions=of_one), xavier, PAIR)
+    assert given.max_transitions == (*of_one, (None, "chosen"))
     for papers in (Options(match_repeats=True), read_options({"scenario": "stream"})):
         assert with_defaults(papers, xavier, PAIR) == papers

@@ -63,12 +63,25 @@ def test_texts_of_the_command_line():
 
 
 def test_of_a_limit_that_is_given_several_times_the_strictest_holds(workload):
-    given = {"power_cap_w": ["9", "8.5"], "max_transitions": [3, 4], "deadline_ms": ["20", "9"]}
-    options = parse_options(given | {"limit": ["power-cap=8.75", "max-transitions=2"]})
-    assert (options.power_cap_w, options.max_transitions) == (Fraction(17, 2), 2)
-    assert parse_options({"max_transitions": ["any", "3"]}).max_transitions == 3
-    assert parse_options({"max_transitions": ["any"]}).max_transitions == "any"
+    given = {"power_cap_w": ["9", "8.5"], "deadline_ms": ["20", "9"]}
+    options = parse_options(given | {"limit": ["power-cap=8.75"]})
+    assert options.power_cap_w == Fraction(17, 2)
     assert [n.deadline_ms for n in with_limits(workload, options).networks] == [9, 9, 9]
+
+
+@pytest.mark.parametrize(
+    ("given", "limits", "most"),
+    [
+        (["3", "4"], ["max-transitions=2"], [2, 2, 2]),
+        (["any", "3"], [], [3, 3, 3]),
+        (["any"], ["max-transitions:slow=1"], ["any", 1, "any"]),
+        (["fast=0", "any"], [], [0, "any", "any"]),
+        (["slow=any"], [], [None, "any", None]),
+    ],
+)
+def test_unit_changes_of_one_network_or_all(workload, given, limits, most):
+    options = parse_options({"max_transitions": given, "limit": limits})
+    assert [n.max_transitions for n in with_limits(workload, options).networks] == most
 
 
 @pytest.mark.parametrize(

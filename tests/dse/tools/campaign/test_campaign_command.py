@@ -33,7 +33,7 @@ from tests.support.explored import explore
 ROOT = Path(__file__).parents[4]
 SUPPORT = ROOT / "tests" / "support" / "campaigns"
 
-DEFAULTS: dict[str, Any] = {"runtime": Runtime.TRTEXEC, "max_transitions": CHOSEN}
+DEFAULTS: dict[str, Any] = {"runtime": Runtime.TRTEXEC, "max_transitions": ((None, CHOSEN),)}
 """Of Jetsons."""
 
 
