@@ -6,6 +6,7 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.options import as_engine, as_written
+from paretosoc.common.plugins import plugin_errors
 from paretosoc.dse.baselines.evaluate_all import baseline_points, one_unit_points
 from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
@@ -139,7 +141,8 @@ def explore_problem(
         InternalError: if the search ends outside the space, a fault of the program.
         ResultError: on a problem that is not sound.
         WorkloadError: on rows to begin with that are not of such a problem, a checkpoint that
-            cannot be written, or an optimizer that cannot search by a measure.
+            cannot be written, an optimizer that cannot search by a measure, or a failure in the
+            code of one that is not the program's own.
     """
     settings = settings or SearchSettings()
     checkpoint, seed = settings.checkpoint, settings.seed
@@ -156,7 +159,10 @@ def explore_problem(
     if robustness is not None:
         _check_measurable(optimizer)
         evaluate, measure = robustness.evaluate, robustness.robust.measure
-    searching = _engine(optimizer.start(space, seed))
+    foreign = not type(optimizer).__module__.startswith("paretosoc.")
+    starting = "optimizer: start(space, seed)"
+    with plugin_errors(starting, WorkloadError) if foreign else nullcontext():
+        searching = _engine(optimizer.start(space, seed))
     kept = None
     if checkpoint is not None:
         name = searching.name if measure is None else f"{searching.name} by {measure}"
@@ -171,6 +177,7 @@ def explore_problem(
         on_progress=on_progress,
         # Rows of the program's own engines are checked at the end, as a fault is its own.
         space=None if isinstance(optimizer, Named) else space,
+        foreign=foreign,
     )
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt

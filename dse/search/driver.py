@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from enum import Enum
 
@@ -11,6 +12,7 @@ import numpy as np
 from paretosoc.common import compiling
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.options import as_written
+from paretosoc.common.plugins import plugin_errors
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.interrupts import deferred_interrupt
 from paretosoc.dse.search.archive import Archive
@@ -92,6 +94,7 @@ def search(
     checkpoint: CheckpointFile | None = None,
     on_progress: Callable[[Progress], None] | None = None,
     space: DesignSpace | None = None,
+    foreign: bool = False,
 ) -> SearchResult:
     """Run an engine within a budget. Ctrl-C ends it and keeps the front found so far.
 
@@ -103,13 +106,15 @@ def search(
         checkpoint: file for the state, to continue from if it exists. It is written from time to
             time and at the end.
         space: check that the engine's rows lie in it.
+        foreign: whether the engine is not the program's own, so that its failures are no faults of
+            the program.
 
     Raises:
-        WorkloadError: on a checkpoint for an engine that cannot resume from one, or rows outside
-            ``space``.
+        WorkloadError: on a checkpoint for an engine that cannot resume from one, rows outside
+            ``space``, or a failure of a foreign engine.
         ResultError: if the checkpoint cannot be read or written, or is another search's.
     """
-    run = _Run(engine, evaluate, budget, checkpoint, on_progress, space)
+    run = _Run(engine, evaluate, budget, checkpoint, on_progress, space, foreign)
     if checkpoint is not None:
         state = checkpoint.read()
         if state is not None:
@@ -140,6 +145,7 @@ class _Run:
         checkpoint: CheckpointFile | None,
         on_progress: Callable[[Progress], None] | None,
         space: DesignSpace | None,
+        foreign: bool,
     ) -> None:
         if checkpoint is not None and not isinstance(engine, ResumableEngine):
             raise WorkloadError(
@@ -151,6 +157,7 @@ class _Run:
         self._checkpoint = checkpoint
         self._on_progress = on_progress
         self._space = space
+        self._foreign = foreign
         self._began = compiling.clock()
         self._archive: Archive | None = None
         self._snapshots: list[Snapshot] = []
@@ -169,10 +176,16 @@ class _Run:
     def propose(self) -> None:
         """Ask for the next rows, also after the last ones if their state is to be kept."""
         if self._pending is None and (self._left > 0 or self._checkpoint is not None):
-            rows = self._engine.ask()
+            with self._calling("ask()"):
+                rows = self._engine.ask()
             if self._space is not None:
                 rows = checked_proposal(self._engine.name, rows, self._space)
             self._pending = rows
+
+    def _calling(self, method: str) -> AbstractContextManager[None]:
+        if not self._foreign:
+            return nullcontext()
+        return plugin_errors(f"engine {self._engine.name}: {method}", WorkloadError)
 
     @property
     def _left(self) -> int:
@@ -262,7 +275,8 @@ class _Run:
         self._evaluations += len(rows)
         self._add(rows, outcomes)
         if complete:
-            self._engine.tell(rows, outcomes)
+            with self._calling("tell(rows, outcomes)"):
+                self._engine.tell(rows, outcomes)
             self._pending = None
         else:
             self._cut_short = True

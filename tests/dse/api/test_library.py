@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from doctest import DocTestParser
@@ -183,6 +184,38 @@ def test_what_is_no_optimizer_is_refused(problem: dse.Problem) -> None:
 
     with pytest.raises(dse.DseError, match=r"start\(space, seed\): an engine with .*, got 3$"):
         dse.explore(problem, Startless(), max_evaluations=50)
+
+
+@pytest.mark.parametrize(
+    ("method", "place"),
+    [
+        ("start", "optimizer: start(space, seed)"),
+        ("ask", "engine mine: ask()"),
+        ("tell", "engine mine: tell(rows, outcomes)"),
+    ],
+)
+def test_a_failure_of_another_engine_is_no_fault_of_the_program(
+    problem: dse.Problem, method: str, place: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("x")
+
+    engine = Proposing(lambda rows: rows)
+    setattr(engine, method, fail)
+    with pytest.raises(dse.DseError, match=f"^{re.escape(place)}: KeyError: 'x'$") as raised:
+        dse.explore(problem, engine, max_evaluations=50)
+    assert isinstance(raised.value.__cause__, KeyError)
+
+
+def test_a_failure_of_an_own_engine_is_a_fault_of_the_program(
+    problem: dse.Problem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("x")
+
+    monkeypatch.setattr(dse.NSGA2, "start", fail)
+    with pytest.raises(KeyError):
+        dse.explore(problem, dse.NSGA2(), max_evaluations=50)
 
 
 def test_the_engine_in_the_docstring_of_the_protocol_runs(problem: dse.Problem) -> None:
