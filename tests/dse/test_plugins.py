@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from paretosoc.common import plugins
-from paretosoc.dse.cli.measure.import_profile import IMPORTERS
+from paretosoc.dse.cli.measure.import_profile import IMPORTERS, command
 from paretosoc.dse.engines.optimizers import OPTIMIZERS, optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.formats import FORMATS
@@ -109,6 +109,25 @@ def test_an_installed_package_adds_an_importer_and_a_deployment(installed, tmp_p
     document = json.loads((tmp_path / "board/deployment.json").read_text())
     assert document["target"] == "placement-list"
     check_against_schema(document, "deployment")
+
+
+def test_a_failure_of_an_importer_is_named(installed, tmp_path):
+    (tmp_path / "times.txt").write_text("conv1 fast\n")
+    what = ("-n", "alexnet", "-p", "jetson-agx-xavier", "--at", "max")
+    done = run(installed, tmp_path, "import", "stopwatch", "times.txt", *what, "-o", "profile.json")
+    assert done.returncode == 2
+    words = "dse: dse import stopwatch: ValueError: could not convert string to float: "
+    assert done.stderr.startswith(words)
+
+
+@pytest.mark.parametrize("target", ["builtins:print", "json:loads"])
+def test_an_importer_that_is_no_command_leaves_the_others(monkeypatch, target):
+    entry = EntryPoint("mine", target, IMPORTERS.group)
+    monkeypatch.setattr(plugins, "_registered", lambda _: {"mine": entry})
+    group = command()
+    assert {"mine", *IMPORTERS.own} == set(group.commands)
+    with pytest.raises(PlatformError, match=r"dse import: parameters annotated as .* mine: "):
+        group.main(["mine"], standalone_mode=False)
 
 
 def test_what_is_installed_has_the_entry_points_of_the_sources():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import click
 
@@ -44,16 +45,26 @@ def command() -> click.Group:
     """Return the command with one subcommand per tool."""
     return click.Group(
         "import",
-        [command_of(name, _importer(name)) for name in IMPORTERS.names()],
+        [_command_of_importer(name) for name in IMPORTERS.names()],
         help="Read measurements of other tools into a profile.",
         no_args_is_help=True,
     )
 
 
-def _importer(name: str) -> Callable[..., None]:
-    """Return an importer's command. One of a package that cannot be loaded says so when it runs."""
+def _command_of_importer(name: str) -> click.Command:
+    """Return an importer's command. One of a package that cannot be loaded, or is no function of a
+    command, says so when it runs."""
     try:
-        return IMPORTERS.get(name, "dse import")
+        importer = IMPORTERS.get(name, "dse import")
+
+        @wraps(importer)
+        def guarded(**given: Any) -> None:
+            with IMPORTERS.guard(name, "dse import"):
+                importer(**given)
+
+        words = "dse import: parameters annotated as those of the program's importers are required:"
+        with IMPORTERS.guard(name, words):
+            return command_of(name, guarded)
     except PlatformError as error:
         reason = error
 
@@ -61,7 +72,7 @@ def _importer(name: str) -> Callable[..., None]:
         """Raise the reason for which the importer cannot be loaded."""
         raise reason
 
-    return refuse
+    return command_of(name, refuse)
 
 
 def trtexec(
