@@ -4,8 +4,9 @@
 
 PIECE.onnx becomes PIECE.rknn. Without names all pieces are converted. Pieces on CPUs stay as they
 are. INT8 is calibrated on the results of the pieces before: FILE.npz has an array for every input
-of every network, with samples along a new first axis. Without it inputs are random, and the result
-serves timing only.
+of every network, with samples along a new first axis; NETWORK:INPUT names one of several networks
+whose inputs are called alike. Inputs without an array are random, and the result serves timing
+only.
 """
 
 from __future__ import annotations
@@ -27,17 +28,43 @@ TYPES = {"bool": np.bool_, "uint8": np.uint8, "int8": np.int8, "int32": np.int32
          "int64": np.int64, "float16": np.float16, "float": np.float32}  # fmt: skip
 
 
+def inputs_of(network: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the inputs of a network."""
+    made = {tensor["name"] for part in network["segments"] for tensor in part["outputs"]}
+    return [t for part in network["segments"] for t in part["inputs"] if t["name"] not in made]
+
+
+def check_given(networks: list[Any], given: Mapping[str, Any]) -> None:
+    """End the program if an array is of no input, or has not its shape."""
+    taken: set[str] = set()
+    for network in networks:
+        for tensor in inputs_of(network):
+            own, name, shape = (
+                f"{network['name']}:{tensor['name']}",
+                tensor["name"],
+                tensor["shape"],
+            )
+            key = own if own in given else name
+            taken.add(key)
+            if key in given and list(given[key].shape[1:]) != shape:
+                sys.exit(
+                    f"convert.py: {key}: samples of {own} must have the shape {shape}, "
+                    f"got {list(given[key].shape[1:])}; the key {own} is of this network alone"
+                )
+    for key in given.keys() - taken:
+        sys.exit(f"convert.py: {key}: no network has this input: {', '.join(sorted(taken))}")
+
+
 def samples_of(network: Mapping[str, Any], given: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the values of a network's inputs, for each sample."""
-    made = {tensor["name"] for part in network["segments"] for tensor in part["outputs"]}
-    tensors = [t for part in network["segments"] for t in part["inputs"] if t["name"] not in made]
     samples = []
     for k in range(min((len(array) for array in given.values()), default=SAMPLES)):
         rng, values = np.random.default_rng(k), {}
-        for tensor in tensors:
+        for tensor in inputs_of(network):
             name, kind = tensor["name"], TYPES[tensor["type"]]
-            if name in given:
-                values[name] = given[name][k].astype(kind)
+            array = given.get(f"{network['name']}:{name}", given.get(name))
+            if array is not None:
+                values[name] = array[k].astype(kind)
             elif np.issubdtype(kind, np.floating):
                 values[name] = rng.uniform(-1, 1, tensor["shape"]).astype(kind)
             else:
@@ -100,6 +127,7 @@ def main() -> int:
     folder = Path(__file__).resolve().parent
     document = json.loads((folder / "deployment.json").read_bytes())
     given = {} if asked.inputs is None else dict(np.load(asked.inputs))
+    check_given(document["networks"], given)
     for part, samples in pieces(folder, given):
         if document["devices"][part["unit"]] == "CPU":
             continue

@@ -84,6 +84,39 @@ def test_every_piece_on_an_npu_core_is_converted(folder):
     assert one.stdout.count("export_rknn") == 1
 
 
+def test_samples_of_inputs_that_are_called_alike_are_told_apart(folder):
+    """Without the network's name they are of all; none is left out silently."""
+    _, made = folder
+    path, shape = made / "out" / "deployment.json", (2, 1, 3, 16, 16)
+    document = json.loads(path.read_text())
+
+    def convert(**arrays):
+        np.savez(made / "some.npz", **arrays)
+        return execute(made, "convert.py", "--inputs", made / "some.npz")
+
+    assert "small:image must have the shape [1, 3, 16, 16], got [1, 3, 8, 8]; the key" in (
+        convert(image=np.ones((2, 1, 3, 8, 8), np.float32)).stderr
+    )
+    named = {"image": np.ones((2, 1, 3, 8, 8), np.float32), "small:image": np.ones(shape)}
+    assert "image: no network has this input: small:image" in convert(**named).stderr
+    other = json.loads(json.dumps(document["networks"][0])) | {"name": "other"}
+    other["segments"] = other["segments"][:1]
+    other["segments"][0]["inputs"][0]["shape"] = [1, 3, 8, 8]
+    model = onnx.load(made / "out" / other["segments"][0]["file"])
+    for side, dim in ((2, 8), (3, 8)):
+        model.graph.input[0].type.tensor_type.shape.dim[side].dim_value = dim
+    del model.graph.value_info[:]
+    for output in model.graph.output:
+        output.type.tensor_type.ClearField("shape")
+    other["segments"][0]["file"] = "other.onnx"
+    onnx.save(model, made / "out" / "other.onnx")
+    path.write_text(json.dumps(document | {"networks": [*document["networks"], other]}))
+    ran = convert(**named)
+    path.write_text(json.dumps(document))
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "other.onnx" in ran.stdout
+
+
 def test_the_runner_uses_the_core_masks(folder):
     _, made = folder
     document = json.loads((made / "out" / "deployment.json").read_text())
