@@ -14,7 +14,7 @@ from paretosoc.dse.tools.deploy.plan_engines import plan_notes
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
 from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
-from paretosoc.results.deploy.deployment import Deployment, check_platform
+from paretosoc.results.deploy.deployment import Deployment, Segment, check_platform
 from paretosoc.results.deploy.iree_script import check_iree, iree_script
 from paretosoc.results.deploy.llama_script import check_llama, language_models, llama_script
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
@@ -152,6 +152,28 @@ def _types(job: Job, version: Version) -> tuple[str, list[str]]:
     return types, notes
 
 
+def _note_types(job: Job, served: Callable[[Segment], bool] = lambda _: True) -> None:
+    """Note the number formats of segments whose models have the types that they were given in."""
+    segments = filter(served, job.deployment.all_segments)
+    formats = dict.fromkeys(job.deployment.format_of(segment).upper() for segment in segments)
+    formats.pop("FP32", None)
+    if formats:
+        job.notes.append(
+            f"Costs are of {' and '.join(formats)}. The models that ONNX Runtime, OpenVINO or IREE "
+            "run keep the types that they were given in: convert FP32 models, or times are others."
+        )
+
+
+def _note_alike(job: Job, places: Mapping[str, str], runtime: str) -> None:
+    """Note units that a runtime cannot tell apart."""
+    for place in dict.fromkeys(places.values()):
+        units = [unit for unit, own in places.items() if own == place]
+        if len(units) > 1:
+            job.notes.append(
+                f"{', '.join(units)} are all {place}: {runtime} does not tell them apart."
+            )
+
+
 def _write_deepstream(job: Job) -> Facts:
     facts = _write_engines(job)
     for name, text in deepstream_configs(job.deployment, facts["models"]).items():
@@ -172,6 +194,7 @@ def _write_triton(job: Job) -> Facts:
         job.write_text(TRTEXEC_FILE, script, executable=True)
         types, notes = _types(job, version)
     models = write_segments(job, types=types, filled=True, files=files)
+    _note_types(job, lambda segment: not has_engine(deployment, segment))
     order = triton_order(deployment, job.plan, files)
     job.write_text("README.md", triton_readme(deployment, order))
     for name, text in triton_configs(deployment, models, order).items():
@@ -186,13 +209,9 @@ def _write_triton(job: Job) -> Facts:
 def _write_onnxruntime(job: Job) -> Facts:
     _write_runner(job, "run_placement.py")
     models = write_segments(job, filled=True)
+    _note_types(job)
     used = unit_providers(job.deployment)
-    for name in dict.fromkeys(provider.name for provider in used.values()):
-        units = [unit for unit, provider in used.items() if provider.name == name]
-        if len(units) > 1:
-            job.notes.append(
-                f"{', '.join(units)} are all {name}: ONNX Runtime does not tell them apart."
-            )
+    _note_alike(job, {unit: provider.name for unit, provider in used.items()}, "ONNX Runtime")
     return {"models": models, "providers": providers_document(job.deployment)}
 
 
@@ -203,6 +222,8 @@ def _write_openvino(job: Job) -> Facts:
     job.write_text(RUN_FILE, script_text("run_affinities.py"))
     devices, notes = unit_devices(job.deployment)
     models = write_entire(job, change)
+    _note_types(job)
+    _note_alike(job, devices, "OpenVINO")
     job.notes.extend(notes)
     return {"models": models, "devices": devices}
 
@@ -224,7 +245,9 @@ def _write_ros2(job: Job) -> Facts:
 
 def _write_iree(job: Job) -> Facts:
     job.write_text("iree.sh", iree_script(job.deployment), executable=True)
-    return {"models": write_segments(job, filled=True)}
+    models = write_segments(job, filled=True)
+    _note_types(job)
+    return {"models": models}
 
 
 def _write_llama(job: Job) -> Facts:
@@ -243,6 +266,7 @@ def _write_rknn(job: Job) -> Facts:
     job.write_text(CONVERT_FILE, convert)
     _write_runner(job, "run_rknn.py")
     models = write_segments(job, filled=True)
+    _note_alike(job, devices, "ONNX Runtime")
     job.notes.extend(notes)
     return {"models": models, "devices": devices}
 

@@ -1,6 +1,7 @@
 """``--to onnxruntime``: ONNX Runtime's own report of where each node is equals the mapping."""
 
 import json
+import runpy
 import subprocess
 import sys
 
@@ -179,3 +180,35 @@ def test_a_board_without_a_provider(tmp_path, dse):
     ran = dse("deploy", tmp_path / "pi", "--to", "onnxruntime", "-o", tmp_path / "piout")
     assert ran.status == 2
     assert "ONNX Runtime cannot serve raspberry-pi-5-hailo-8: the platform names no unit" in ran.err
+
+
+def test_cuda_is_told_not_to_round_to_tf32(tmp_path, monkeypatch):
+    """The comparison with the CPU is to 1e-5; the platform's own options count."""
+    folder = placed(tmp_path, "squeezenet", CPU, check=False)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "frame_plan", raising=False)
+    script = runpy.run_path(str(folder / "run.py"))
+    opened = []
+    monkeypatch.setattr(
+        onnxruntime, "InferenceSession", lambda *_, providers: opened.append(providers)
+    )
+    cuda = {"provider": "CUDAExecutionProvider", "session": {}}
+    for options in ({}, {"use_tf32": "1"}):
+        script["open_session"](folder / "none.onnx", {**cuda, "options": options})
+    cpu = ("CPUExecutionProvider", {})
+    assert opened == [[(cuda["provider"], {"use_tf32": value}), cpu] for value in ("0", "1")]
+
+
+def test_number_formats_that_the_models_do_not_have_are_noted(dse, tmp_path):
+    for number_format in ("fp16", "fp32"):
+        run_folder = tmp_path / number_format
+        made = dse(
+            *("explore", "squeezenet", "-p", "jetson-agx-orin", "--runtime", "onnxruntime"),
+            *("--units", "cpu,gpu", "--groups", "2", "--precision", number_format, "-q"),
+            *("--max-evaluations", "10", "--max-nodes", "0", "-o", run_folder),
+        )
+        assert made.status == 0, made.err
+        out = tmp_path / f"{number_format}-out"
+        ran = dse("deploy", run_folder, "--to", "onnxruntime", "-o", out, "--no-check")
+        assert ran.status == 0, ran.err
+        assert ("Costs are of FP16. The models that" in ran.out) == (number_format == "fp16")

@@ -139,6 +139,21 @@ def test_the_runner_uses_the_core_masks(folder):
     assert "small.2.npu1.onnx on NPU_CORE_1" in ran.stdout
 
 
+def test_clusters_that_are_one_device_are_noted(folder, dse):
+    """ONNX Runtime takes any core for both."""
+    _, made = folder
+    fixed = [
+        word
+        for g, unit in enumerate(("a55", "a76", "npu1"))
+        for word in ("--fix", f"small:{g}={unit}")
+    ]
+    options = ("-p", "rk3588", "--groups", "3", "-q", "--max-evaluations", "20", "--max-nodes", "0")
+    explored = dse("explore", made / "small.onnx", *options, *fixed, "-o", made / "clusters")
+    assert explored.status == 0, explored.err
+    ran = dse("deploy", made / "clusters", "--to", "rknn", "-o", made / "noted", "--no-check")
+    assert "a55, a76 are all CPU: ONNX Runtime does not tell them apart." in ran.out
+
+
 def test_rkllm_is_warned_of(folder, dse):
     _, made = folder
     ran = dse("deploy", made / "run", "--to", "rknn", "-o", made / "again", "--no-check")
