@@ -33,6 +33,7 @@ from paretosoc.fitness.calibration.dvfs_table import (
     read_measurements,
 )
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
+from paretosoc.fitness.cost_model.power import alone_idle_mw
 from paretosoc.fitness.costs.hardware_limits import limit_notes
 from paretosoc.fitness.costs.network_costs import choose_precision
 from paretosoc.fitness.costs.standard_errors import estimated
@@ -45,6 +46,9 @@ from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import Layer
+
+LOW_POWER = 10
+"""A power is noted if so many times it is less than the platform draws idle."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +115,9 @@ def calibrate_table(
         for key, rows in groups.items():
             if key[0] == name:
                 own = [layer for layer in layers if rows[0].layer in ("", layer.name)]
-                notes += _notes(rows, own, platform, precision)
                 unit = platform.unit_by_name[rows[0].unit]
+                notes += _notes(rows, own, platform, precision)
+                notes += _low_powers(rows, platform, unit)
                 shapes[key] = estimated_shapes(whole, platform, unit, precision, rows[0].layer)
                 comparisons += _compared(whole, rows, platform, unit, precision)
     results = [
@@ -150,6 +155,24 @@ def _assumed_clocks(rows: Sequence[ClockMeasurement]) -> list[str]:
         f"{unit}: {count} of {pluralize(of_unit[unit], 'row')} without {domain}_mhz: taken as "
         f"{khz / 1000:g} MHz"
         for (unit, domain, khz), count in counts.items()
+    ]
+
+
+def _low_powers(rows: Sequence[ClockMeasurement], platform: Platform, unit: Unit) -> list[str]:
+    """Return a text if powers are far below what the platform draws idle."""
+    idle = alone_idle_mw(platform, unit, platform.board_mw)
+    found = [
+        (mw, int(idle[row.points]))
+        for row in rows
+        if (mw := row.mw or (row.mj and row.ms and 1000 * row.mj / row.ms))
+    ]
+    low = [pair for pair in found if pair[0] * LOW_POWER < pair[1]]
+    if not low:
+        return []
+    power, expected = min(low)
+    return [
+        f"{subject_name(rows[0])}: a power of {power:g} mW is far below the {expected} mW that "
+        f"{platform.name} draws without work: mw must be in mW, mj in mJ"
     ]
 
 

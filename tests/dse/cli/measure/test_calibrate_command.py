@@ -199,6 +199,24 @@ def test_another_network_on_the_unit_learns_from_it(dse, tmp_path):
     assert one.time_ps[0, -1, -1, -1] == pytest.approx(40e9, rel=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("column", "powers", "noted"),
+    [("mw", (13.5, 7.5), True), ("mw", (13500, 7500), False), ("mj", (0.0418, 0.0607), True)],
+)
+def test_powers_in_watts_are_noted(dse, tmp_path, column, powers, noted):
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        f"network,unit,gpu_mhz,emc_mhz,ms,{column}\n"
+        f"resnet50,gpu,1020,3199,3.10,{powers[0]}\nresnet50,gpu,306,3199,8.10,{powers[1]}\n"
+    )
+    outcome = dse("calibrate", path, "-p", "jetson-orin-nano-8gb")
+    assert outcome.status == 0, outcome.err
+    assert ("resnet50 on gpu: a power of 7.5 mW is far below the" in outcome.out) == (
+        noted and column == "mw"
+    )
+    assert outcome.out.count("mw must be in mW, mj in mJ") == noted
+
+
 def test_clocks_that_are_left_out_are_said_and_a_poor_fit_has_its_residual(dse, tmp_path):
     path, profile = tmp_path / "rows.csv", tmp_path / "profile.json"
     path.write_text(
