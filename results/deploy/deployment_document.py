@@ -207,7 +207,7 @@ def _mode(cost: ModeCost) -> dict[str, Any]:
         "id": cost.mode.number,
         "name": cost.mode.name,
         "clocks_khz": dict(cost.clocks_khz),
-        "distance": round(cost.distance, 9),
+        "distance": None if cost.distance is None else round(cost.distance, 9),
         "times_ps": None if cost.times_ps is None else list(cost.times_ps),
         "energy_fj": cost.energy_fj,
         "remarks": list(cost.remarks),

@@ -23,8 +23,8 @@ class ModeCost:
     mode: PowerMode
     clocks_khz: tuple[tuple[str, int | None], ...]
     """By domain. None: off, in the mode or because nothing is mapped to it."""
-    distance: float
-    """Sum over the domains that are on of abs(log(clock / the member's clock))."""
+    distance: float | None
+    """Largest abs(log(figure / the member's)) of the times and the energy. None without figures."""
     times_ps: tuple[int, ...] | None
     """The times of :func:`times_of`, or None if the mapping cannot run in this mode, or is
     overloaded."""
@@ -60,13 +60,14 @@ def power_modes(deployment: Deployment) -> PowerModes:
 
 
 def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
-    """Return the mode with the nearest clocks. If some modes have exact figures, only these count.
+    """Return the mode whose times and energy are nearest. If some modes have exact figures, only
+    these count.
 
     None if the mapping runs in no mode.
     """
-    able = [cost for cost in costs if cost.times_ps is not None]
-    exact = [cost for cost in able if cost.is_exact]
-    return min(exact or able, key=lambda cost: (cost.distance, cost.mode.number), default=None)
+    able = [(cost.distance, cost.mode.number, cost) for cost in costs if cost.distance is not None]
+    exact = [entry for entry in able if entry[2].is_exact]
+    return min(exact or able, default=(0, 0, None))[2]
 
 
 def nearest_among(costs: Sequence[ModeCost]) -> str:
@@ -150,7 +151,7 @@ def nvpmodel_section(
     ]
     if nearest is not None:
         name = f"mode {nearest.mode.number} ({nearest.mode.name})"
-        lines.append(f"# Nearest clocks, of the modes{nearest_among(costs)}: {name}.")
+        lines.append(f"# Nearest figures, of the modes{nearest_among(costs)}: {name}.")
     lines += ["", f"< POWER_MODEL ID={number} NAME=PARETOSOC_{deployment.index} >"]
     return "\n".join([*lines, *_mode_lines(deployment, modes)]) + "\n"
 

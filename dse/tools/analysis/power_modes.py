@@ -9,12 +9,12 @@ from math import log
 
 import numpy as np
 
-from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.dse.problem.constraint_status import constraint_states
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.platforms.deployment import PowerMode, PowerModes
 from paretosoc.results.deploy.deployment import Deployment
-from paretosoc.results.deploy.nvpmodel_section import ModeCost
+from paretosoc.results.deploy.nvpmodel_section import ModeCost, times_of
 from paretosoc.results.problem.limits import OVERLOAD
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
@@ -37,11 +37,11 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     own = np.array([member.design.operating_points for member in members])
     on = np.array([member.domain_on for member in members])
     at_caps = [_points_at_caps(problem, mode) for mode in modes.modes]
-    mapped = [_mapped(problem, own, on, caps) for caps in at_caps]
+    mapped = [_mapped(own, on, caps) for caps in at_caps]
     units = np.array([member.design.units for member in members])
     settings = problem.group_count + len(problem.domains)
     priorities = np.array([member.design.row[settings:] for member in members])
-    rows = np.vstack([np.hstack([units, points, priorities]) for points, _ in mapped])
+    rows = np.vstack([np.hstack([units, points, priorities]) for points in mapped])
     figures = [Objective(ObjectiveKind.LATENCY)]
     if problem.has_rates:
         figures = [Objective(ObjectiveKind.RESPONSE, n) for n in range(len(problem.networks))]
@@ -52,25 +52,27 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     costs = []
     for i, (deployment, member) in enumerate(zip(deployments, members, strict=True)):
         kinds = _kinds(deployment)
+        times_ps = times_of(problem, member.makespan_ps, member.latencies_ps)
+        figures_of = [*times_ps, member.energy_fj]
         of_member = []
         for m, (mode, caps) in enumerate(zip(modes.modes, at_caps, strict=True)):
             clocks_khz, missing = clocks(caps, member.domain_on)
-            distance = float(mapped[m][1][i])
             if missing:
                 remark = f"cannot run: {', '.join(missing)} is off, and this member uses it"
-                of_member.append(ModeCost(mode, clocks_khz, distance, None, None, (remark,)))
+                of_member.append(ModeCost(mode, clocks_khz, None, None, None, (remark,)))
                 continue
             row = m * len(members) + i
             *times, energy = values[row]
             states = constraint_states(problem, outcomes, row)
             broken = [state for state in states if not state.met]
             if any(state.constraint.kind is OVERLOAD for state in broken):
-                of_member.append(ModeCost(mode, clocks_khz, distance, None, None, (OVERLOADED,)))
+                of_member.append(ModeCost(mode, clocks_khz, None, None, None, (OVERLOADED,)))
                 continue
             remarks = (
                 *_other_processors(kinds, modes, mode),
                 *(state.describe() for state in broken),
             )
+            distance = max(abs(log(a / b)) for a, b in zip(values[row], figures_of, strict=True))
             cost = ModeCost(mode, clocks_khz, distance, tuple(times), energy, remarks)
             of_member.append(cost)
         costs.append(tuple(sorted(of_member, key=lambda cost: cost.mode.number)))
@@ -88,19 +90,14 @@ def _points_at_caps(problem: Problem, mode: PowerMode) -> _Caps:
     return tuple(points)
 
 
-def _mapped(
-    problem: Problem, own: IntArray, on: BoolArray, caps: _Caps
-) -> tuple[IntArray, FloatArray]:
-    """Return the operating points [members, domains] with every clock that is on at a mode's cap,
-    and how far they are from the members' ``own`` [members]."""
-    points, distance = own.copy(), np.zeros(len(own))
-    for d, (domain, point) in enumerate(zip(problem.domains, caps, strict=True)):
+def _mapped(own: IntArray, on: BoolArray, caps: _Caps) -> IntArray:
+    """Return the operating points [members, domains] with every clock that is on at a mode's
+    cap."""
+    points = own.copy()
+    for d, point in enumerate(caps):
         if point is not None:
-            khz = domain.frequencies_khz[point]
-            away = np.array([abs(log(khz / other)) for other in domain.frequencies_khz])
-            distance += np.where(on[:, d], away[own[:, d]], 0.0)
             points[on[:, d], d] = point
-    return points, distance
+    return points
 
 
 def _clocks(

@@ -23,7 +23,7 @@ def test_nvpmodel(dse, pair_folder, tmp_path):
     out = tmp_path / "out"
     ran = dse("deploy", pair_folder, "--to", "nvpmodel", "-o", out)
     assert (ran.status, ran.err) == (0, "")
-    assert "Nearest of the board's own modes without remarks: mode 3 (MODE_30W" in ran.out
+    assert "Nearest of the board's own modes without remarks: mode 0 (MAXN)" in ran.out
     document = manifest(out)
     assert [mode["id"] for mode in document["power_modes"]] == list(range(8))
     text = (out / "nvpmodel.conf").read_text()
@@ -140,3 +140,19 @@ def test_members_are_played_together_as_alone(pair_folder):
     texts = deployment_texts(deployments)
     assert len({text["nvpmodel"] for text in texts}) == 3
     assert deployment_texts([]) == []
+
+
+def test_the_nearest_mode_has_the_nearest_figures(pair_folder):
+    """The clock of a CPU that does nothing does not count."""
+    deployment = deployment_of(pair_folder, 0)
+    (costs,) = mode_costs([deployment], power_modes(deployment))
+    own = deployment.member.makespan_ps, deployment.member.energy_fj
+    off = {
+        cost.mode.name: max(
+            max(figure / mine, mine / figure)
+            for figure, mine in zip((*cost.times_ps, cost.energy_fj), own, strict=True)
+        )
+        for cost in costs
+        if cost.is_exact
+    }
+    assert nearest_mode(costs).mode.name == min(off, key=off.__getitem__)
