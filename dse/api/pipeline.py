@@ -90,7 +90,7 @@ def explore(
     """Search for the Pareto front of networks that share a chip. :func:`certify` proves the front.
 
     :func:`dse.exact` proves it at once. The front then has its claims, and the time limit covers
-    search and proof.
+    search and proof. An interrupt (Ctrl-C) ends the search and gives the front found so far.
 
     Args:
         networks: a :class:`dse.Problem`, or any networks that it accepts.

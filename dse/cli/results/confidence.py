@@ -64,5 +64,5 @@ def confidence(
         print(json.dumps(document, indent=2))
         return
     if error is None:
-        show(" ".join(describe_costs(front.numeric, front.costs)))
+        show(*describe_costs(front.numeric, front.costs))
     show(*confidence_views(front.numeric, found))

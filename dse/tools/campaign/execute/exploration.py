@@ -109,7 +109,8 @@ def explore_run(task: RunTask) -> RunOutcome:
     message = ""
     proofs: dict[str, bytes] = {}
     if front.provenance.stopped_by == "interrupt":
-        raise WorkloadError("the search was interrupted")
+        # No failure of this run, which would be repeated: whoever interrupts ends the campaign.
+        raise KeyboardInterrupt
     if settings.prove or needs_proof(optimizer):
         front, proofs, message = _timeless_proof(front, goal_of(optimizer))
     cpu_searched = time.process_time()
@@ -187,14 +188,14 @@ def _timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], 
     can make a difference between machines, and the status says so.
 
     Raises:
-        WorkloadError: if the proof was interrupted.
+        KeyboardInterrupt: if the proof was interrupted.
     """
     try:
         proof = prove_front(front, goal=goal, jobs=1)
     except ResultError as error:
         return front, {}, f"not certified: {error}"
     if proof.interrupted:
-        raise WorkloadError("the proof was interrupted")
+        raise KeyboardInterrupt
     files: dict[str, bytes] = {}
     for name, made in ((CERTIFICATE, proof.certificate), (EPSILON, proof.epsilon)):
         if made is not None:

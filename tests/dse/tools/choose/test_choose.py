@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,13 +19,16 @@ import pytest
 
 import paretosoc
 from paretosoc.common.options import Door, called_from
+from paretosoc.dse.engines.explore import explore_problem
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors, with_factors
+from paretosoc.dse.tools.campaign.execute import exploration
 from paretosoc.dse.tools.choose.boards import Board, Figure, Standing, in_order, standing_of
 from paretosoc.dse.tools.choose.formats import choose_formats
 from paretosoc.dse.tools.choose.judge import ENERGY, nearest_row
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.results.front.front import Front
 from paretosoc.results.problem.limits import constraints_of
 
 WORKLOAD = """\
@@ -344,3 +348,21 @@ def finished(folder: Path) -> dict[str, float]:
         except sqlite3.OperationalError:
             return {}
     return dict(rows)
+
+
+def test_an_interrupt_ends_all_boards(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exploration that was interrupted is no failure, after which it would be tried again."""
+    searched = []
+
+    def interrupted(*arguments: object, **options: object) -> Front:
+        searched.append(options["platform"])
+        front = explore_problem(*arguments, **options)
+        return replace(front, provenance=replace(front.provenance, stopped_by="interrupt"))
+
+    monkeypatch.setattr(exploration, "explore_problem", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        paretosoc.choose("squeezenet", BOARDS, folder=tmp_path / "boards", draws=10, **EFFORT)
+    assert len(searched) == 1
+    monkeypatch.undo()
+    found = paretosoc.choose("squeezenet", BOARDS, folder=tmp_path / "boards", draws=10, **EFFORT)
+    assert {board.name for board in found.boards} == set(BOARDS)
