@@ -130,9 +130,12 @@ def test_a_changed_free_run_is_found(folder: Path, name: str, tmp_path: Path, ds
     (tmp_path / "problem.json").write_bytes((folder / "problem.json").read_bytes())
     outcome = dse("verify", tmp_path, "--ignore-hashes")
     assert outcome.status == 1, outcome.out
+    # The script looks at each member for itself: the changed one is enough.
+    del front["members"][:place]
+    (tmp_path / "front.json").write_text(json.dumps(front))
     capsys.readouterr()
     assert runpy.run_path(str(RECOMPUTE))["main"](tmp_path) == 1
-    assert f"member {place}: " in capsys.readouterr().out
+    assert "member 0: " in capsys.readouterr().out
 
 
 def test_a_window_moved_as_it_is_is_found(folder: Path, tmp_path: Path, dse) -> None:

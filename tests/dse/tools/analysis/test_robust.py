@@ -42,21 +42,22 @@ def measure_of(values, measure):
     return INT64_MAX if INT64_MAX in worst else floor(Fraction(sum(worst), len(worst)))
 
 
-def by_hand(errors, robust, row):
-    """Measures of objectives and limited figures by the independent checker, and whether the
-    nominal figures keep all limits."""
+def by_hand(errors, row, draws, seed):
+    """Objectives and limited figures [draws] by the independent checker, and whether the nominal
+    figures keep all limits."""
     design = errors.problem.design_of(row)
     objectives, limited = [], []
-    for factors in errors.draws(robust.draws, robust.seed):
+    for factors in errors.draws(draws, seed):
         outcome = plain_outcome(with_factors(errors.problem, factors), design)
         endless = outcome.responses is not None and outcome.window_ps is None
         objectives.append([INT64_MAX if endless else v for v in outcome.objectives])
         limited.append([INT64_MAX if endless else v for v in outcome.limited])
-    return (
-        [measure_of(column, robust.measure) for column in zip(*objectives, strict=True)],
-        [measure_of(column, robust.measure) for column in zip(*limited, strict=True)],
-        not plain_outcome(errors.problem, design).broken,
-    )
+    return objectives, limited, not plain_outcome(errors.problem, design).broken
+
+
+def measures_of(figures, measure):
+    """The measure of each figure over its draws."""
+    return [measure_of(column, measure) for column in zip(*figures, strict=True)]
 
 
 def test_measures_are_what_they_say():
@@ -86,7 +87,9 @@ def test_outcomes_are_those_of_the_checker_in_every_draw(rates):
         outcomes = robust_outcomes(errors, robust)(rows)
         limits = [limit.limit for limit in constraints_of(problem)]
         for k, row in enumerate(rows):
-            objectives, limited, keeps = by_hand(errors, robust, row)
+            drawn, figures, keeps = by_hand(errors, row, robust.draws, robust.seed)
+            objectives = measures_of(drawn, robust.measure)
+            limited = measures_of(figures, robust.measure)
             assert outcomes.objectives[k].tolist() == objectives
             keeps &= all(value <= most for value, most in zip(limited, limits, strict=True))
             assert bool(outcomes.feasible[k]) == keeps
@@ -121,19 +124,25 @@ def folder(front, tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("measure", ["mean", "p90", "cvar90"])
-def test_the_front_is_that_of_all_design_points(problem, measure):
-    found = dse_library.explore(problem, robust=measure, seed=3, max_evaluations=500)
-    robust = Robust(measure, DRAWS, 3)
-    assert found.numeric.robust == robust
+@pytest.fixture(scope="module")
+def every_outcome(problem):
+    """What the independent checker says of all design points, in the draws of seed 3."""
     errors = stated_errors(problem.numeric, problem.costs)
+    rows = enumerated(DesignSpace(problem.numeric))
+    return [by_hand(errors, row, DRAWS, 3) for row in rows]
+
+
+@pytest.mark.parametrize("measure", ["mean", "p90", "cvar90"])
+def test_the_front_is_that_of_all_design_points(problem, every_outcome, measure):
+    found = dse_library.explore(problem, robust=measure, seed=3, max_evaluations=500)
+    assert found.numeric.robust == Robust(measure, DRAWS, 3)
     limits = [limit.limit for limit in constraints_of(problem.numeric)]
-    kept, rows = [], enumerated(DesignSpace(problem.numeric))
-    for row in rows:
-        objectives, limited, keeps = by_hand(errors, robust, row)
+    kept = []
+    for objectives, figures, keeps in every_outcome:
+        limited = measures_of(figures, measure)
         if keeps and all(value <= most for value, most in zip(limited, limits, strict=True)):
-            kept.append(tuple(objectives))
-    assert 0 < len(kept) < len(rows)
+            kept.append(tuple(measures_of(objectives, measure)))
+    assert 0 < len(kept) < len(every_outcome)
     best = {
         point
         for point in kept
