@@ -266,6 +266,7 @@ def _write_rknn(job: Job) -> Facts:
     job.write_text(CONVERT_FILE, convert)
     _write_runner(job, "run_rknn.py")
     models = write_segments(job, filled=True)
+    _note_types(job, lambda segment: devices[job.deployment.unit_name(segment)] == "CPU")
     _note_alike(job, devices, "ONNX Runtime")
     job.notes.extend(notes)
     return {"models": models, "devices": devices}
