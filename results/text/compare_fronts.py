@@ -19,6 +19,7 @@ from paretosoc.results.problem.limits import UNITS, LimitSpec, Of, fields_of
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.rates import member_relative_ppm
+from paretosoc.results.text.member_diff import measure_in_words
 from paretosoc.results.text.space_description import describe_execution
 
 
@@ -63,7 +64,8 @@ class FrontComparison:
     first: FrontSide
     second: FrontSide
     differences: tuple[str, ...]
-    """The differences between the problems, as text, empty for one and the same problem."""
+    """The differences between the problems, and between the measures that were searched by, as
+    text. Empty if both are the same."""
 
 
 def compare_fronts(first: Front, second: Front) -> FrontComparison:
@@ -93,7 +95,7 @@ def compare_fronts(first: Front, second: Front) -> FrontComparison:
         reference_point=tuple(reference.tolist()),
         first=_side(first, a, b, hypervolume(a, reference), total),
         second=_side(second, b, a, hypervolume(b, reference), total),
-        differences=tuple(problem_differences(first, second)),
+        differences=(*_measures(first, second), *problem_differences(first, second)),
     )
 
 
@@ -140,6 +142,19 @@ def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
     dominated: BoolArray = (nowhere_larger & ~same).any(axis=1)
     equal: BoolArray = same.any(axis=1)
     return dominated, equal
+
+
+def _measures(first: Front, second: Front) -> list[str]:
+    """Return the measures that the fronts were searched by, if they are not the same."""
+    one, other = (
+        "nominal costs"
+        if front.robust is None
+        else f"{measure_in_words(front.robust.measure)} over {front.robust.draws} draws"
+        for front in (first, second)
+    )
+    if one == other:
+        return []
+    return [f"what was searched by: {one} and {other}; nominal figures are compared"]
 
 
 def problem_differences(first: Front, second: Front) -> list[str]:

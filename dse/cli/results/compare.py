@@ -51,7 +51,7 @@ def _print(
     sides = (comparison.first, comparison.second)
     console.print(f"A: {folders[0]}\nB: {folders[1]}")
     if comparison.differences:
-        console.print("\nThese are not the same problem; they differ in", style="bold")
+        console.print("\nThese are not the same problem or search; they differ in", style="bold")
         for text in comparison.differences:
             console.print(f"  {text}")
     console.print()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from paretosoc.results.front.front import Robust
 from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.compare_fronts import compare_fronts, problem_differences
@@ -42,3 +43,14 @@ def test_releases_are_told_of_networks_that_have_them(front):
     assert releases(paced, replace(paced, repeats=4)) == [f"releases of {one.name}: 3 and 4"]
     assert releases(paced, twice) == [f"releases of {one.name}: 3 and none"]
     assert releases(one, twice) == []
+
+
+def test_a_front_by_a_measure_is_not_taken_for_one_by_nominal_costs(front):
+    """Its members may be behind in the nominal figures that are compared."""
+    robust = replace(front, robust=Robust("p90", 40, 0))
+    (difference,) = compare_fronts(front, robust).differences
+    assert difference == (
+        "what was searched by: nominal costs and percentile 90 over 40 draws; nominal figures are "
+        "compared"
+    )
+    assert compare_fronts(robust, robust).differences == ()
