@@ -129,6 +129,6 @@ def test_how_sure_limits_are_is_said(dse, tmp_path):
     # Neither command proved anything.
     assert "Not proved: " in shown
     assert "Not proved: " in got.out
-    assert "Times at the fastest clocks are " in got.out
+    assert "Errors of times at the fastest clocks, " in got.out
     confidence = dse("analyze", "confidence", tmp_path / "limited").out
     assert begin in confidence
