@@ -49,7 +49,10 @@ from tests.support.proofs.lemmas import leaves_of
 
 NAMES = ("front", "problem", "certificate", "costs")
 OPTIONS = Options(
-    units=("gpu", "dla0"), groups=5, max_transitions=1, fixed=(("emc", "max"), ("gpu", "max"))
+    units=("gpu", "dla0"),
+    groups=5,
+    max_transitions=((None, 1),),
+    fixed=(("emc", "max"), ("gpu", "max")),
 )
 
 

@@ -147,25 +147,21 @@ def edited(
 def test_no_edit_whatever_makes_verify_raise(files: Files, name: str) -> None:
     random_ = random.Random(name)
     seen: Counter[str] = Counter()
-    for _ in range(40):
+    for _ in range(60):
         changed, _ = edited(random_, files, name, CHANGES)
         failing = changed.failing()
         assert failing is not None or changed.falsehood is None
         seen["holds" if failing is None else failing.name] += 1
-    assert seen["files"] > 13, seen
+    assert seen["files"] > 20, seen
 
 
-@pytest.mark.parametrize(
-    ("name", "edits_"), [("front", 90), ("problem", 90), ("certificate", 60), ("costs", 60)]
-)
-def test_an_edit_that_passes_is_true_and_documented_as_not_claimed(
-    files: Files, name: str, edits_: int
-) -> None:
+@pytest.mark.parametrize("name", NAMES)
+def test_an_edit_that_passes_is_true_and_documented_as_not_claimed(files: Files, name: str) -> None:
     """Edits that keep the types, with all hashes and the formula made anew. One that passes leaves
     all claims true, by enumeration, and is of a key that the table says is not claimed or given."""
     random_ = random.Random(f"{name} 2")
     seen: Counter[str] = Counter()
-    for _ in range(edits_):
+    for _ in range(90):
         changed, path = edited(random_, files, name, MEANINGFUL)
         failing = changed.failing()
         if failing is not None:
@@ -178,4 +174,4 @@ def test_an_edit_that_passes_is_true_and_documented_as_not_claimed(
         free = path.endswith("_sha256")
         assert free or how.startswith(("not claimed", "given")), (path, how)
         seen[how.split()[0]] += 1
-    assert seen["files"] > edits_ // 10, seen
+    assert seen["files"] > 10, seen
