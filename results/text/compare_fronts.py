@@ -59,6 +59,9 @@ class FrontComparison:
 
     objectives: tuple[str, ...]
     """Names as in ``front.json``."""
+    measure: str | None
+    """The measure whose figures are compared, if both fronts were searched by it in the same draws.
+    None: nominal figures are compared."""
     reference_point: tuple[float, ...]
     """1.1 x the nadir of both fronts together."""
     first: FrontSide
@@ -85,13 +88,15 @@ def compare_fronts(first: Front, second: Front) -> FrontComparison:
     for which, front in (("first", first), ("second", second)):
         if not front.members:
             raise ResultError(f"the {which} front is empty: there is nothing to compare")
-    a = first.objective_array
-    b = second.objective_array[:, [others.index(name) for name in names]]
+    alike = first.robust == second.robust
+    a, b = (front.ranked_array if alike else front.objective_array for front in (first, second))
+    b = b[:, [others.index(name) for name in names]]
     both = np.concatenate((a, b))
     reference = reference_point(both)
     total = hypervolume(both, reference)
     return FrontComparison(
         objectives=names,
+        measure=first.robust.measure if alike and first.robust is not None else None,
         reference_point=tuple(reference.tolist()),
         first=_side(first, a, b, hypervolume(a, reference), total),
         second=_side(second, b, a, hypervolume(b, reference), total),
@@ -149,7 +154,8 @@ def _measures(first: Front, second: Front) -> list[str]:
     one, other = (
         "nominal costs"
         if front.robust is None
-        else f"{measure_in_words(front.robust.measure)} over {front.robust.draws} draws"
+        else f"{measure_in_words(front.robust.measure)} over {front.robust.draws} draws with the "
+        f"seed {front.robust.seed}"
         for front in (first, second)
     )
     if one == other:

@@ -77,6 +77,8 @@ def _print(
     problems = [front.problem for front in fronts]
     for place, objective in enumerate(problems[0].objectives):
         label = objective.label(problems[0])
+        if comparison.measure is not None:
+            label = f"{comparison.measure} of {label}"
         values = objective.format([side.best[place] for side in sides])
         table.add_row(f"best {label}, {objective.heading(*problems)}", *values)
     if any(side.fairness_ppm is not None for side in sides):

@@ -50,7 +50,29 @@ def test_a_front_by_a_measure_is_not_taken_for_one_by_nominal_costs(front):
     robust = replace(front, robust=Robust("p90", 40, 0))
     (difference,) = compare_fronts(front, robust).differences
     assert difference == (
-        "what was searched by: nominal costs and percentile 90 over 40 draws; nominal figures are "
-        "compared"
+        "what was searched by: nominal costs and percentile 90 over 40 draws with the seed 0; "
+        "nominal figures are compared"
     )
-    assert compare_fronts(robust, robust).differences == ()
+    other_draws = replace(front, robust=Robust("p90", 40, 1))
+    assert "seed 0 and percentile 90" in compare_fronts(robust, other_draws).differences[0]
+
+
+def test_fronts_by_one_measure_are_compared_by_it(front):
+    """The first is better by nominal figures, the second by the measure."""
+    one, other = (
+        replace(
+            with_objectives(front, [nominal]),
+            robust=Robust("p90", 40, 0),
+        )
+        for nominal in ((1, 5), (2, 6))
+    )
+    first, second = (
+        replace(each, members=(replace(each.members[0], robust=measured),))
+        for each, measured in ((one, (9, 9)), (other, (8, 7)))
+    )
+    found = compare_fronts(first, second)
+    assert (found.measure, found.differences) == ("p90", ())
+    assert (found.first.dominated, found.second.dominated) == ((0,), ())
+    assert (found.first.best, found.second.best) == ((9, 9), (8, 7))
+    nominal = compare_fronts(first, replace(second, robust=Robust("p90", 40, 1)))
+    assert (nominal.measure, nominal.second.dominated) == (None, (0,))
