@@ -21,6 +21,8 @@ MAX_ROUNDS = 60
 INWARDS = 0.8
 """From the optimum of the program towards the best weights so far."""
 CONFIGURATIONS_EACH = 3
+OPTIONS = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1}
+"""Of HiGHS, whose dual simplex takes up new rows from the optimum before."""
 
 
 def optimise_shares(
@@ -46,8 +48,7 @@ def optimise_shares(
         sides: [rows]: 1, or 0 if a row has the growth with the time.
         makespan: the time of ``space``.
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import csr_array
+    import highspy
 
     from paretosoc.fitness.multipliers.kernels import LARGE, least_sum
 
@@ -57,22 +58,38 @@ def optimise_shares(
     of_kinds = slice(1, 1 + kinds)
     lost = makespan * per_share[0] * box.lost_mw
     # Variables: shares, allowances of configurations, least sums.
-    rows, limits = [], sides.tolist()
-    for room in allowed:
+    program = highspy.Highs()
+    for option, value in OPTIONS.items():
+        program.setOptionValue(option, value)
+    columns = np.arange(count + 1 + parts, dtype=np.int32)
+
+    def limit(row: FloatArray, most: float) -> None:
+        held = columns[row != 0]
+        program.addRow(-np.inf, most, len(held), held, row[held])
+
+    objective = np.zeros(count + 1 + parts)
+    objective[:count] = -arrivals * per_share
+    objective[count + 1 :] = -1.0
+    program.addCols(
+        len(columns),
+        objective,
+        np.concatenate((np.zeros(count), np.full(1 + parts, -np.inf))),
+        np.concatenate((1e3 * limited, [np.inf], np.full(parts, 1e3))),
+        *(0, columns[:0], columns[:0], objective[:0]),
+    )
+    times = []
+    for room, side in zip(allowed, sides.tolist(), strict=True):
         row = np.zeros(count + 1 + parts)
         row[:count] = room * per_share
         row[of_kinds] = 0.0
         row[count] = room[1] / makespan
-        rows.append(row)
+        times.append((row, side))
+        limit(row, side)
     for k in range(1, 1 + kinds):
         # A class that runs alone loses nothing.
         row = np.zeros(count + 1 + parts)
         row[[k, count]] = 1.0, -1.0
-        rows.append(row)
-        limits.append(0.0)
-    objective = np.zeros(count + 1 + parts)
-    objective[:count] = -arrivals * per_share
-    objective[count + 1 :] = -1.0
+        limit(row, 0.0)
     used = np.zeros(count)
     best, shares = -1.0, start
     at = start
@@ -86,8 +103,7 @@ def optimise_shares(
             row = np.zeros(count + 1 + parts)
             row[:count] = -used * per_share
             row[count + 1 + n] = 1.0
-            rows.append(row)
-            limits.append(0.0)
+            limit(row, 0.0)
         values = (box.rate * at[1 + box.running]).sum(axis=1) - at[0] * lost
         largest = values.max()
         for c in np.argsort(values)[-CONFIGURATIONS_EACH:]:
@@ -95,23 +111,15 @@ def optimise_shares(
             np.add.at(row, 1 + box.running[c], box.rate[c])
             row[0] -= lost[c]
             row[count] = -1.0
-            rows.append(row)
-            limits.append(0.0)
-        rights = [row[:count] @ at + row[count] * largest for row in rows[: len(allowed)]]
-        right = max(value for value, side in zip(rights, limits, strict=False) if side)
+            limit(row, 0.0)
+        right = max(row[:count] @ at + row[count] * largest for row, side in times if side)
         if right > 0 and left / right > best:
             best, shares = left / right, at / right
-        solved = linprog(
-            objective,
-            A_ub=csr_array(np.array(rows)),
-            b_ub=np.array(limits),
-            bounds=[(0.0, 1e3 * is_limited) for is_limited in limited]
-            + [(None, None)]
-            + [(None, 1e3)] * parts,
-            method="highs-ds",
-            options={"presolve": False},
-        )
-        if solved.x is None or -solved.fun < best * (1 + accuracy):
+        # It goes on from the optimum without the new rows.
+        program.run()
+        solution = program.getSolution()
+        if not solution.value_valid or -program.getObjectiveValue() < best * (1 + accuracy):
             break
-        at = INWARDS * shares + (1 - INWARDS) * np.maximum(solved.x[:count], 0.0)
+        found_shares = np.array(solution.col_value[:count])
+        at = INWARDS * shares + (1 - INWARDS) * np.maximum(found_shares, 0.0)
     return shares
