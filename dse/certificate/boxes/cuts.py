@@ -21,8 +21,6 @@ MAX_ROUNDS = 60
 INWARDS = 0.8
 """From the optimum of the program towards the best weights so far."""
 CONFIGURATIONS_EACH = 3
-OPTIONS = {"output_flag": False, "presolve": "off", "solver": "simplex", "threads": 1}
-"""Of HiGHS, whose dual simplex takes up new rows from the optimum before."""
 
 
 def optimise_shares(
@@ -48,8 +46,7 @@ def optimise_shares(
         sides: [rows]: 1, or 0 if a row has the growth with the time.
         makespan: the time of ``space``.
     """
-    import highspy
-
+    from paretosoc.dse.certificate.boxes.highs import Program
     from paretosoc.fitness.multipliers.kernels import LARGE, least_sum
 
     count, parts = len(space), len(networks)
@@ -58,9 +55,7 @@ def optimise_shares(
     of_kinds = slice(1, 1 + kinds)
     lost = makespan * per_share[0] * box.lost_mw
     # Variables: shares, allowances of configurations, least sums.
-    program = highspy.Highs()
-    for option, value in OPTIONS.items():
-        program.setOptionValue(option, value)
+    program = Program()
     columns = np.arange(count + 1 + parts, dtype=np.int32)
 
     def limit(row: FloatArray, most: float) -> None:

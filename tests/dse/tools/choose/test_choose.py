@@ -182,10 +182,9 @@ def test_formats_that_are_none(asked: list[str], words: str) -> None:
 
 def test_without_a_common_format_the_error_lists_all(tmp_path: Path) -> None:
     chips = [load_platform(name) for name in ("neurocube", "raspberry-pi-5-hailo-8")]
-    only = [chips[0], chips[1]]
     # With the Hailo alone there is nothing in common.
     hailo = tuple(unit for unit in chips[1].units if unit.name == "hailo")
-    object.__setattr__(only[1], "units", hailo)
+    only = [chips[0], replace(chips[1], units=hailo)]
     with called_from(Door.COMMAND), pytest.raises(WorkloadError) as error:
         choose_formats(only, [], None)
     assert "--precision: the boards have no number format in common" in str(error.value)
