@@ -73,7 +73,7 @@ def test_with_hashes_every_edit_is_refused(certified: Path, tmp_path: Path, name
     path = tmp_path / name
     original = path.read_bytes()
     done = 0
-    while done < 30:
+    while done < 60:
         changed = edits(random_, original)
         if content_of(path, changed) == content_of(path, original):
             continue

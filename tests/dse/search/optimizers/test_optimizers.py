@@ -85,7 +85,7 @@ def test_rows_are_inside_spaces_with_fixed_clocks_caps_on_clocks_and_pins(name):
         space = DesignSpace(problem)
         proposed = []
         searching = optimizer_named(name).start(space, seed)
-        result = search(searching, recorded(space, proposed), Budget(250))
+        result = search(searching, recorded(space, proposed), Budget(400))
         rows = np.concatenate(proposed)
         assert_inside(problem, rows)
         assert_inside(problem, result.rows)
