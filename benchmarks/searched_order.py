@@ -13,12 +13,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 import paretosoc as dse
 from benchmarks.harness.report import Column, Value, tabulate
-from benchmarks.unit_changes import more_than
-from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
+from benchmarks.problems.search_problems import TEN_NETWORKS
+from benchmarks.unit_changes import lost
 
 EVALUATIONS = 60_000
 ORDERS = {"fixed": None, "networks": "networks", "groups": "groups"}
@@ -32,10 +30,6 @@ COLUMNS = (
             Column(f"latency_{order}", "shortest makespan, %", "+.2f"),
         )
     ),
-)
-TEN = (
-    *("vgg19", "resnet18", "resnet50", "resnet101", "resnet152", "inception_v4"),
-    *("googlenet", "mobilenet_v2", "squeezenet", "densenet121"),
 )
 
 
@@ -65,8 +59,8 @@ CASES = (
     Case("jetson-agx-xavier", ("vgg19", "resnet101", "googlenet", "inception_v4")),
     Case("jetson-agx-xavier", ("vgg19", "resnet101", "googlenet", "inception_v4"), "none"),
     Case("rk3588", ("mobilenet_v2", "resnet50", "googlenet")),
-    Case("jetson-agx-xavier", TEN),
-    Case("jetson-agx-xavier", TEN, "none"),
+    Case("jetson-agx-xavier", TEN_NETWORKS),
+    Case("jetson-agx-xavier", TEN_NETWORKS, "none"),
 )
 
 
@@ -76,16 +70,11 @@ def measure(case: Case, evaluations: int) -> dict[str, Value]:
         name: case.search(order, evaluations).numeric.objective_array
         for name, order in ORDERS.items()
     }
-    every = np.concatenate(list(values.values()))
-    best = every[non_dominated(every)]
-    reference = reference_point(every)
-    whole = hypervolume(best, reference)
     networks = ", ".join(case.networks) if len(case.networks) < 5 else f"{len(case.networks)} CNNs"
     runtime = f", `--runtime {case.runtime}`" if case.runtime else ""
     row: dict[str, Value] = {"workload": f"{networks} on {case.platform}{runtime}"}
-    for name, found in values.items():
-        row[f"volume_{name}"] = 100 * (1 - hypervolume(found, reference) / whole)
-        row[f"latency_{name}"] = more_than(best, found, 0)
+    for name, (volume, latency, _) in lost(values).items():
+        row |= {f"volume_{name}": volume, f"latency_{name}": latency}
     return row
 
 

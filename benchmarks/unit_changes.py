@@ -11,6 +11,7 @@ minutes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -65,26 +66,41 @@ CASES = (
 def measure(case: Case, evaluations: int) -> dict[str, Value]:
     """Return a row of the table."""
     free = case.search("any", evaluations)
-    values = {limit: case.search(limit, evaluations).numeric.objective_array for limit in LIMITS}
-    every = np.concatenate([free.numeric.objective_array, *values.values()])
-    best = every[non_dominated(every)]
-    reference = reference_point(every)
-    whole = hypervolume(best, reference)
+    fronts = {
+        "any": free.numeric.objective_array,
+        **{
+            "default" if limit is None else str(limit): case.search(
+                limit, evaluations
+            ).numeric.objective_array
+            for limit in LIMITS
+        },
+    }
     row: dict[str, Value] = {
         "workload": f"{', '.join(case.networks)} on {case.platform}",
         "most": max(member.transitions for member in free),
     }
-    for limit, found in values.items():
-        name = "default" if limit is None else str(limit)
-        row[f"volume_{name}"] = 100 * (1 - hypervolume(found, reference) / whole)
-        row[f"latency_{name}"] = more_than(best, found, 0)
-        row[f"energy_{name}"] = more_than(best, found, 1)
+    for name, (volume, latency, energy) in lost(fronts).items():
+        if name != "any":
+            row |= {f"volume_{name}": volume, f"latency_{name}": latency, f"energy_{name}": energy}
     return row
 
 
-def more_than(best: IntArray, values: IntArray, objective: int) -> float:
-    """Return by how many percent the smallest of the values exceeds the best."""
-    return 100 * (float(values[:, objective].min()) / float(best[:, objective].min()) - 1)
+def lost(fronts: Mapping[str, IntArray]) -> dict[str, tuple[float, float, float]]:
+    """Return what each front of makespan and energy [members, 2] loses against all together, in
+    percent: of the hypervolume, and how much longer its shortest makespan and how much higher its
+    lowest energy is."""
+    every = np.concatenate(list(fronts.values()))
+    best = every[non_dominated(every)]
+    reference = reference_point(every)
+    whole = hypervolume(best, reference)
+    least = best.min(axis=0).astype(np.float64)
+    return {
+        name: (
+            100 * (1 - hypervolume(found, reference) / whole),
+            *(100 * (found.min(axis=0) / least - 1)).tolist(),
+        )
+        for name, found in fronts.items()
+    }
 
 
 if __name__ == "__main__":

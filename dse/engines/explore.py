@@ -19,7 +19,6 @@ from paretosoc.dse.baselines.evaluate_all import baseline_points, one_unit_point
 from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
 from paretosoc.dse.engines.optimizers import (
-    Named,
     Optimizer,
     is_single_decision,
     needs_proof,
@@ -176,8 +175,7 @@ def explore_problem(
         checkpoint=kept,
         on_progress=on_progress,
         # Rows of the program's own engines are checked at the end, as a fault is its own.
-        space=None if isinstance(optimizer, Named) else space,
-        foreign=foreign,
+        foreign=space if foreign else None,
     )
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt

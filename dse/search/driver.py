@@ -93,8 +93,7 @@ def search(
     *,
     checkpoint: CheckpointFile | None = None,
     on_progress: Callable[[Progress], None] | None = None,
-    space: DesignSpace | None = None,
-    foreign: bool = False,
+    foreign: DesignSpace | None = None,
 ) -> SearchResult:
     """Run an engine within a budget. Ctrl-C ends it and keeps the front found so far.
 
@@ -105,16 +104,15 @@ def search(
     Args:
         checkpoint: file for the state, to continue from if it exists. It is written from time to
             time and at the end.
-        space: check that the engine's rows lie in it.
-        foreign: whether the engine is not the program's own, so that its failures are no faults of
-            the program.
+        foreign: the space, if the engine is not the program's own. Its rows are checked to lie in
+            it, and its failures are no faults of the program.
 
     Raises:
         WorkloadError: on a checkpoint for an engine that cannot resume from one, rows outside
-            ``space``, or a failure of a foreign engine.
+            the space, or a failure of a foreign engine.
         ResultError: if the checkpoint cannot be read or written, or is another search's.
     """
-    run = _Run(engine, evaluate, budget, checkpoint, on_progress, space, foreign)
+    run = _Run(engine, evaluate, budget, checkpoint, on_progress, foreign)
     if checkpoint is not None:
         state = checkpoint.read()
         if state is not None:
@@ -144,8 +142,7 @@ class _Run:
         budget: Budget,
         checkpoint: CheckpointFile | None,
         on_progress: Callable[[Progress], None] | None,
-        space: DesignSpace | None,
-        foreign: bool,
+        foreign: DesignSpace | None,
     ) -> None:
         if checkpoint is not None and not isinstance(engine, ResumableEngine):
             raise WorkloadError(
@@ -156,7 +153,6 @@ class _Run:
         self._budget = budget
         self._checkpoint = checkpoint
         self._on_progress = on_progress
-        self._space = space
         self._foreign = foreign
         self._began = compiling.clock()
         self._archive: Archive | None = None
@@ -178,12 +174,12 @@ class _Run:
         if self._pending is None and (self._left > 0 or self._checkpoint is not None):
             with self._calling("ask()"):
                 rows = self._engine.ask()
-            if self._space is not None:
-                rows = checked_proposal(self._engine.name, rows, self._space)
+            if self._foreign is not None:
+                rows = checked_proposal(self._engine.name, rows, self._foreign)
             self._pending = rows
 
     def _calling(self, method: str) -> AbstractContextManager[None]:
-        if not self._foreign:
+        if self._foreign is None:
             return nullcontext()
         return plugin_errors(f"engine {self._engine.name}: {method}", WorkloadError)
 

@@ -20,7 +20,7 @@ SECOND_CHANGE = 0.4
 KEPT = 0.3
 """The probability that parents exchange nothing of a network."""
 ORDERED = 0.5
-"""The share of priorities among changes of settings, if each group has one."""
+"""The share of changes of clocks that change priorities instead, if each group has one."""
 MAX_MOVED = 3
 """Groups that a transition point moves by, at most."""
 
@@ -190,7 +190,7 @@ def _remap(space, stream, row, kind):
 
 @jit
 def _reorder(space, stream, row):
-    """Give groups of a network that follow each other one other priority."""
+    """Give one priority to groups of a network that follow each other."""
     n = below(stream, space.networks)
     one, other = below(stream, space.size[n]), below(stream, space.size[n])
     level = below(stream, np.int64(PRIORITY_LEVELS))
@@ -204,11 +204,7 @@ def _reclock(space, stream, row, steps):
 
     A redrawn clock gets its fastest point a third of the time.
     """
-    free = space.free.shape[0]
-    if space.orders_groups and (free == 0 or chance(stream) < ORDERED):
-        _reorder(space, stream, row)
-        return
-    d = space.free[below(stream, free)]
+    d = space.free[below(stream, space.free.shape[0])]
     g, count = space.groups + d, space.point_count[d]
     place = np.int64(0)
     if steps:
@@ -231,14 +227,16 @@ def _mutate(space, stream, row):
         if change and chance(stream) >= SECOND_CHANGE:
             break
         odds = chance(stream)
-        settings = space.free.shape[0] + space.orders_groups
-        shares = WITH_CLOCKS if settings else WITHOUT_CLOCKS
+        clocks = space.free.shape[0]
+        shares = WITH_CLOCKS if clocks or space.orders_groups else WITHOUT_CLOCKS
         kind = TRANSITION
         for limit in range(4):
             kind += odds >= shares[limit]
         if kind <= GROUP:
             _remap(space, stream, row, kind)
-        elif settings:
+        elif space.orders_groups and (clocks == 0 or chance(stream) < ORDERED):
+            _reorder(space, stream, row)
+        elif clocks:
             _reclock(space, stream, row, kind == STEP)
 
 

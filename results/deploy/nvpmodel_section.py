@@ -65,9 +65,9 @@ def nearest_mode(costs: Sequence[ModeCost]) -> ModeCost | None:
 
     None if the mapping runs in no mode.
     """
-    able = [(cost.distance, cost.mode.number, cost) for cost in costs if cost.distance is not None]
-    exact = [entry for entry in able if entry[2].is_exact]
-    return min(exact or able, default=(0, 0, None))[2]
+    able = [cost for cost in costs if cost.distance is not None]
+    exact = [cost for cost in able if cost.is_exact]
+    return min(exact or able, key=lambda cost: (cost.distance or 0, cost.mode.number), default=None)
 
 
 def nearest_among(costs: Sequence[ModeCost]) -> str:

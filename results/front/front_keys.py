@@ -100,6 +100,11 @@ def design_of(choice: Choice, context: Context) -> dict[str, Any]:
                 f"must name {len(network.group_names)} units, one per group, got {len(chosen)}",
                 f".mapping[{network.name!r}]",
             )
+    for network, count, levels in zip(
+        problem.networks, problem.priorities_per_network, choice.priorities or (), strict=False
+    ):
+        if len(levels) != count:
+            raise Fault(f"must have {count}, got {len(levels)}", f".priorities[{network.name!r}]")
     points = []
     for domain, point in zip(problem.domains, choice.operating_points, strict=True):
         if point is None:

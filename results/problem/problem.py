@@ -264,8 +264,8 @@ class Problem:
 
     @cached_property
     def priority_of(self) -> tuple[int, ...]:
-        """Return [groups]: which of the priorities that :meth:`priorities` lists in a row is that
-        of the group."""
+        """Return [groups]: the place of the group's priority among all those of
+        :meth:`priorities`."""
         if self.searched_order is SearchedOrder.GROUPS:
             return tuple(range(self.group_count))
         return self.network_of
@@ -283,7 +283,8 @@ class Problem:
         return sum(self.priorities_per_network)
 
     def priorities(self, design: DesignPoint) -> tuple[tuple[int, ...], ...]:
-        """Return [networks]: the priority of all groups, or one of each if groups are ordered."""
+        """Return [networks]: the priority of all groups, or that of each group if the search orders
+        groups."""
         if design.priorities is None:
             return tuple((network.priority,) for network in self.networks)
         ends = np.cumsum(self.priorities_per_network)[:-1]

@@ -56,7 +56,7 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
         for words, (scales, units_of) in found.items()
     )
     where = " at the fastest clocks" if grows else ""
-    lines = [f"Errors of times{where}, half and nine of ten within: {times}."]
+    lines = [f"Errors of times{where}, median and 90th percentile: {times}."]
     others = _contention(front, origins)
     if any(member.energy_fj for member in front.members):
         power, idle = percent_off(max(powers)), percent_off(origins.idle_error)
@@ -65,7 +65,7 @@ def describe_costs(front: Front, origins: CostOrigins | None) -> list[str]:
     else:
         lines.append("No power is known.")
     if others:
-        lines.append(f"Other errors, half within: {'; '.join(others)}.")
+        lines.append(f"Other errors, median: {'; '.join(others)}.")
     if origins.measured:
         count = len(origins.measured)
         lines.append(
@@ -89,7 +89,7 @@ def _contention(front: Front, origins: CostOrigins) -> list[str]:
     for member in front.members:
         networks_on: dict[int, set[int]] = {}
         for g, u in enumerate(member.design.units.tolist()):
-            networks_on.setdefault(u, set()).add(problem.network_of[g])
+            networks_on.setdefault(problem.unit_of[u], set()).add(problem.network_of[g])
         several = len(set().union(*networks_on.values())) > 1
         apart |= several and len(networks_on) > 1
         shared |= any(

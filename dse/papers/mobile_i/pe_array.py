@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 
+from paretosoc.common.options import as_written
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.dse.papers.mobile_i.operation_graph import OperationGraph, firing_operations
 from paretosoc.dse.papers.mobile_i.periodic import EngineArray, Task, TaskGraph, Transfer
@@ -44,8 +45,9 @@ def engine_array(platform: Platform, engines: int) -> EngineArray:
     array = pe_array_of(platform)
     if engines not in array.counts:
         raise PlatformError(
-            f"--pes: a number of processing elements that platform {platform.name!r} can have is "
-            f"required ({', '.join(map(str, array.counts))}), got {engines}"
+            f"{as_written('pes')}: a number of processing elements that platform "
+            f"{platform.name!r} can have is required ({', '.join(map(str, array.counts))}), got "
+            f"{engines}"
         )
     unit = platform.unit_by_name[array.unit]
     at_rest = platform.board_mw + platform.memory.power.idle_mw[-1]

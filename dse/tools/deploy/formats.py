@@ -153,14 +153,14 @@ def _types(job: Job, version: Version) -> tuple[str, list[str]]:
 
 
 def _note_types(job: Job, served: Callable[[Segment], bool] = lambda _: True) -> None:
-    """Note the number formats of segments whose models have the types that they were given in."""
+    """Note the number formats of the costs of segments whose models are not converted to them."""
     segments = filter(served, job.deployment.all_segments)
     formats = dict.fromkeys(job.deployment.format_of(segment).upper() for segment in segments)
     formats.pop("FP32", None)
     if formats:
         job.notes.append(
-            f"Costs are of {' and '.join(formats)}. The models that ONNX Runtime, OpenVINO or IREE "
-            "run keep the types that they were given in: convert FP32 models, or times are others."
+            f"Costs are of {' and '.join(formats)}, but the models keep their own number formats: "
+            "convert them, or expect other times."
         )
 
 

@@ -39,20 +39,16 @@ def check_given(networks: list[Any], given: Mapping[str, Any]) -> None:
     taken: set[str] = set()
     for network in networks:
         for tensor in inputs_of(network):
-            own, name, shape = (
-                f"{network['name']}:{tensor['name']}",
-                tensor["name"],
-                tensor["shape"],
-            )
-            key = own if own in given else name
+            own, shape = f"{network['name']}:{tensor['name']}", tensor["shape"]
+            key = own if own in given else tensor["name"]
             taken.add(key)
             if key in given and list(given[key].shape[1:]) != shape:
                 sys.exit(
                     f"convert.py: {key}: samples of {own} must have the shape {shape}, "
                     f"got {list(given[key].shape[1:])}; the key {own} is of this network alone"
                 )
-    for key in given.keys() - taken:
-        sys.exit(f"convert.py: {key}: no network has this input: {', '.join(sorted(taken))}")
+    if unknown := sorted(given.keys() - taken):
+        sys.exit(f"convert.py: {unknown[0]}: no network has this input: {', '.join(sorted(taken))}")
 
 
 def samples_of(network: Mapping[str, Any], given: Mapping[str, Any]) -> list[dict[str, Any]]:

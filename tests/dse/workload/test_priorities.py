@@ -130,6 +130,14 @@ def test_a_searched_order_of_groups_from_the_option_to_the_files(dse, tmp_path):
     refused = dse("evaluate", *common, "--mapping", mapping)
     assert refused.status == 2
     assert f"$.priorities['resnet18']: an integer, or {sizes[0]} in a list" in refused.err
+    # As many in all, but of other networks.
+    content = json.loads((folder / "front.json").read_text())
+    levels = content["members"][mixed]["priorities"]
+    levels["googlenet"].append(levels["resnet18"].pop())
+    (folder / "front.json").write_text(json.dumps(content))
+    told = dse("verify", folder, "--ignore-hashes")
+    assert told.status == 1
+    assert f"priorities['resnet18']: must have {sizes[0]}, got {sizes[0] - 1}" in told.out
 
 
 def test_triton_gets_the_places_of_the_plan(dse, folder):

@@ -21,12 +21,13 @@ _BEFORE = ("", "m", "u", "n", "p")
 
 
 def in_unit(unit: str, whole: int, least: int, start: int = 0) -> tuple[str, float]:
-    """Return a unit in which no figure is below 0.01, and what it is in the figures' own: ``unit``,
-    which is ``whole``, or a thousandth of it, and so on.
+    """Return the largest unit in which no figure is below 0.01, and its size.
 
     Args:
+        unit: the symbol of the largest unit. Others are a thousandth of it, and so on.
+        whole: its size in the unit of the figures.
         least: the smallest figure.
-        start: 0 begins with the unit, 1 with a thousandth of it.
+        start: 1 begins with a thousandth of it.
     """
     scales = [(before + unit, whole / 1000**step) for step, before in enumerate(_BEFORE)][start:]
     return next((entry for entry in scales if 100 * least >= entry[1]), scales[-1])

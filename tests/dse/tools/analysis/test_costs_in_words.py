@@ -67,7 +67,7 @@ def test_idle_power_has_its_own_words_if_other_powers_are_given(tmp_path) -> Non
     )
     front = dse_library.explore(tmp_path / "w.yaml", "jetson-orin-nano-8gb", max_evaluations=20)
     lines = describe_costs(front.numeric, front.costs)
-    assert lines[1] == "Other errors, half within: powers above idle 4 %, idle power 17 %."
+    assert lines[1] == "Other errors, median: powers above idle 4 %, idle power 17 %."
 
 
 def test_words_say_that_co_runs_are_known_less_well(pair_folder):
@@ -118,7 +118,7 @@ def test_words_are_two_lines_with_the_least_and_the_largest_error(pair_folder):
     )
     lines = describe_costs(front.numeric, replace(front.costs, networks=networks))
     assert len(lines) == 2
-    assert re.search(r"within: \d+ to \d+ and \d+ to \d+ % \(", lines[0])
+    assert re.search(r"percentile: \d+ to \d+ and \d+ to \d+ % \(", lines[0])
 
 
 def test_words_claim_no_error_of_powers_that_nobody_knows(pair_folder):

@@ -211,4 +211,4 @@ def test_number_formats_that_the_models_do_not_have_are_noted(dse, tmp_path):
         out = tmp_path / f"{number_format}-out"
         ran = dse("deploy", run_folder, "--to", "onnxruntime", "-o", out, "--no-check")
         assert ran.status == 0, ran.err
-        assert ("Costs are of FP16. The models that" in ran.out) == (number_format == "fp16")
+        assert ("Costs are of FP16, but the models" in ran.out) == (number_format == "fp16")
