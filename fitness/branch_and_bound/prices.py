@@ -76,6 +76,7 @@ class _Left:
     def __init__(self, problem: Problem, fastest: FloatArray) -> None:
         self._fastest = fastest
         self._finite = np.where(np.isfinite(fastest), fastest, 0.0)
+        self._blocked = np.where(np.isfinite(fastest), 0.0, np.inf)
         self._first = sorted(set(problem.unit_of))
         self._unit = np.array([self._first.index(first) for first in problem.unit_of])
         self._network = np.array([n for n, one in enumerate(problem.networks) for _ in one.groups])
@@ -94,6 +95,10 @@ class _Left:
                 == {edge for edge in edges if edge[0] in network.groups}
                 for network in problem.networks
             ]
+        )
+        # Only chains have a price: paths of other networks are shorter than their work.
+        self._groups_of = (self._network[:, None] == np.arange(len(self._chain))) * (
+            1.0 * self._chain
         )
 
     def best_prices(self, left: FloatArray) -> IntArray:
@@ -118,23 +123,21 @@ class _Left:
 
     def _used(self, prices: FloatArray, left: FloatArray) -> FloatArray:
         """Return [states, units + networks]: time of each in the mapping that is cheapest."""
-        units = len(self._first)
-        costs = self._costs(prices)
-        chosen = costs.argmin(axis=2)
-        time = np.take_along_axis(self._finite[None], chosen[:, :, None], axis=2)[:, :, 0] * left
-        used = np.zeros(prices.shape)
-        rows = np.broadcast_to(np.arange(len(left))[:, None], chosen.shape)
-        np.add.at(used, (rows, self._unit[chosen]), time)
-        np.add.at(used, (rows, units + np.broadcast_to(self._network, chosen.shape)), time)
-        used[:, units:] *= self._chain
+        states, width = prices.shape
+        chosen = self._costs(prices).argmin(axis=2)
+        time = self._finite[np.arange(len(self._network)), chosen] * left
+        place = np.arange(states)[:, None] * width + self._unit[chosen]
+        used = np.bincount(place.ravel(), time.ravel(), states * width).reshape(states, width)
+        used[:, len(self._first) :] = time @ self._groups_of
         return used
 
     def _costs(self, prices: FloatArray) -> FloatArray:
         """Return [prices, groups, units]: the priced time of each group on each unit."""
         units = len(self._first)
-        of_unit, of_network = prices[:, :units], prices[:, units:] * self._chain
-        price = of_unit[:, None, self._unit] + of_network[:, self._network][:, :, None]
-        costs: FloatArray = np.where(np.isfinite(self._fastest), price * self._finite, np.inf)
+        of_unit, of_group = prices[:, :units], prices[:, units:] @ self._groups_of.T
+        costs: FloatArray = of_unit[:, None, self._unit] + of_group[:, :, None]
+        costs *= self._finite
+        costs += self._blocked
         return costs
 
     def bounds(self, prices: IntArray, left: FloatArray) -> FloatArray:
