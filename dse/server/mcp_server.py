@@ -109,8 +109,7 @@ class Tools:
         known = self._started.get(folder)
         if known is not None and not known.ended:
             raise DseError(f"output: a search for {output} was started already; poll says how far")
-        if folder.exists():
-            raise DseError(f"output: {output} exists already")
+        _check_new(folder, output)
         progress = ProgressAnswer(output)
 
         def search() -> FrontAnswer:
@@ -118,12 +117,14 @@ class Tools:
                 progress.evaluations, progress.members = now.evaluations, now.members
 
             with self._busy:
+                # The search that was waited for may have written it.
+                _check_new(folder, output)
                 progress.state = "searching"
                 front = dse.explore(problem, max_evaluations=max_evaluations, on_progress=tell)
                 if prove_s > 0:
                     progress.state = "proving"
                     front = dse.certify(front, time_limit_s=prove_s)
-            front.save(folder)
+                front.save(folder)
             progress.state, progress.members = "done", len(front)
             return front_answer(front, output, warnings=problem.warnings)
 
@@ -275,6 +276,11 @@ def _check_required(
     for name, parameter in parameters.items():
         if parameter.default is Parameter.empty and name not in arguments:
             raise DseError(f"{tool}: the argument {name!r} is required")
+
+
+def _check_new(folder: Path, output: str) -> None:
+    if folder.exists():
+        raise DseError(f"output: {output} exists already")
 
 
 def _at_most(what: str, value: float, most: float) -> None:

@@ -69,7 +69,7 @@ def _command_of_importer(name: str) -> click.Command:
         reason = error
 
     def refuse() -> None:
-        """Raise the reason for which the importer cannot be loaded."""
+        """Print why this importer cannot be loaded."""
         raise reason
 
     return command_of(name, refuse)

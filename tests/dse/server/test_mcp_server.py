@@ -6,6 +6,8 @@ import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from time import sleep
 from typing import Any
 
 import pytest
@@ -97,6 +99,33 @@ def test_searches_run_in_the_background(tmp_path: Path) -> None:
     assert dse.load(tmp_path / "one").claims
     assert shown.structured_content["members"] == polled[-1]["members"]
     assert "no output of a search" in refusal(tmp_path, "poll", folder="three")
+
+
+def test_a_search_finds_its_output_written_by_the_one_it_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pydantic", reason="mcp is not installed")
+    from paretosoc.dse.server.mcp_server import Tools
+
+    tools, began, go_on = Tools(Workspace(tmp_path)), Event(), Event()
+    explore = dse.explore
+
+    def slow(*arguments: Any, **options: Any) -> dse.Front:
+        began.set()
+        assert go_on.wait(60)
+        return explore(*arguments, **options)
+
+    monkeypatch.setattr(dse, "explore", slow)
+    asked = {"networks": ["resnet50"], "platform": "jetson-agx-xavier", "max_evaluations": 100}
+    with ThreadPoolExecutor(1) as thread:
+        first = thread.submit(tools.explore, **asked, output="one")
+        assert began.wait(60)
+        second = tools.start(**asked, output="one")
+        go_on.set()
+        assert first.result().members == len(dse.load(tmp_path / "one"))
+    while not second.ended:
+        sleep(0.01)
+    assert second.error == "output: one exists already"
 
 
 def test_formats_losses_memory_and_batches_are_those_of_explore(tmp_path: Path) -> None:
