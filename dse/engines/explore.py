@@ -20,6 +20,7 @@ from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.engines.diagnose_infeasible import explain_infeasible
 from paretosoc.dse.engines.optimizers import (
     Optimizer,
+    is_own,
     is_single_decision,
     needs_proof,
     optimizer_named,
@@ -158,9 +159,8 @@ def explore_problem(
     if robustness is not None:
         _check_measurable(optimizer)
         evaluate, measure = robustness.evaluate, robustness.robust.measure
-    foreign = not type(optimizer).__module__.startswith("paretosoc.")
-    starting = "optimizer: start(space, seed)"
-    with plugin_errors(starting, WorkloadError) if foreign else nullcontext():
+    own, starting = is_own(optimizer), "optimizer: start(space, seed)"
+    with nullcontext() if own else plugin_errors(starting, WorkloadError):
         searching = _engine(optimizer.start(space, seed))
     kept = None
     if checkpoint is not None:
@@ -175,7 +175,7 @@ def explore_problem(
         checkpoint=kept,
         on_progress=on_progress,
         # Rows of the program's own engines are checked at the end, as a fault is its own.
-        foreign=space if foreign else None,
+        foreign=None if own else space,
     )
     if len(result.rows) == 0 and result.stopped_by is StoppedBy.INTERRUPT:
         raise KeyboardInterrupt

@@ -204,6 +204,13 @@ class Pymoo:
         return PymooEngine(self.name, space, self.make(), seed=seed)
 
 
+def is_own(optimizer: Optimizer) -> bool:
+    """Return whether the code of the search is the program's own, not a package's or a caller's."""
+    made_by = getattr(optimizer, "make", type(optimizer))
+    module: str = made_by if isinstance(made_by, str) else made_by.__module__
+    return module.startswith("paretosoc.")
+
+
 def annealing() -> Optimizer:
     """Return simulated annealing."""
     return optimizer_named("annealing")

@@ -127,7 +127,8 @@ class _Left:
         chosen = self._costs(prices).argmin(axis=2)
         time = self._finite[np.arange(len(self._network)), chosen] * left
         place = np.arange(states)[:, None] * width + self._unit[chosen]
-        used = np.bincount(place.ravel(), time.ravel(), states * width).reshape(states, width)
+        used: FloatArray = np.bincount(place.ravel(), time.ravel(), states * width)
+        used = used.reshape(states, width)
         used[:, len(self._first) :] = time @ self._groups_of
         return used
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from doctest import DocTestParser
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 import paretosoc as dse
+from paretosoc.dse.engines.optimizers import Named
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.dominance import non_dominated
 
@@ -205,6 +207,19 @@ def test_a_failure_of_another_engine_is_no_fault_of_the_program(
     with pytest.raises(dse.DseError, match=f"^{re.escape(place)}: KeyError: 'x'$") as raised:
         dse.explore(problem, engine, max_evaluations=50)
     assert isinstance(raised.value.__cause__, KeyError)
+
+
+@pytest.mark.parametrize(
+    "wrapped", [lambda make: Named("mine", make), lambda make: dse.Pymoo(make=make)]
+)
+def test_a_failure_within_our_wrapper_of_another_engine_is_no_fault_of_the_program(
+    problem: dse.Problem, wrapped: Callable[[Any], dse.Optimizer]
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise KeyError("x")
+
+    with pytest.raises(dse.DseError, match=r"^optimizer: start\(space, seed\): KeyError: 'x'$"):
+        dse.explore(problem, wrapped(fail), max_evaluations=50)
 
 
 def test_a_failure_of_an_own_engine_is_a_fault_of_the_program(
