@@ -9,6 +9,7 @@ come near to it: they raise the prices of what the cheapest mapping uses most.
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -127,8 +128,9 @@ class _Left:
         chosen = self._costs(prices).argmin(axis=2)
         time = self._finite[np.arange(len(self._network)), chosen] * left
         place = np.arange(states)[:, None] * width + self._unit[chosen]
-        used: FloatArray = np.bincount(place.ravel(), time.ravel(), states * width)
-        used = used.reshape(states, width)
+        # The stubs know counts only, not sums of weights.
+        summed: Any = np.bincount(place.ravel(), time.ravel(), states * width)
+        used: FloatArray = summed.reshape(states, width)
         used[:, len(self._first) :] = time @ self._groups_of
         return used
 
