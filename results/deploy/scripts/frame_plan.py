@@ -98,6 +98,8 @@ def run_frames(document: Document, frame: Frame, warm_up: int, frames: int) -> N
 
 def _lines(document: Document, found: Sequence[Sequence[int]]) -> list[str]:
     plan, lines = document["plan"], []
+    every = {(run["network"], run["release_ns"]) for run in plan["runs"]}
+    what = "latency" if len(every) == len(document["networks"]) else "response"
     for n, network in enumerate(document["networks"]):
         own = [(i, run["release_ns"]) for i, run in enumerate(plan["runs"]) if run["network"] == n]
         releases = sorted({release for _, release in own})
@@ -106,7 +108,6 @@ def _lines(document: Document, found: Sequence[Sequence[int]]) -> list[str]:
             for ends in found
             for release in releases
         ]
-        what = "latency" if len(releases) == 1 else "response"
         line = (
             f"{network['name']}: {what} {median(times) / 1e6:.3f} ms (median), "
             f"{max(times) / 1e6:.3f} ms (longest of {len(times)}); predicted "

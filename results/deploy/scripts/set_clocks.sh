@@ -123,6 +123,19 @@ check_readable() {
     done
 }
 
+# Prints the frequency of the list that is nearest to the wanted one.
+nearest() {
+    found=none least=
+    for one in $(tr '\n\t' '  ' <"$ladder"); do
+        is_number "$one" || continue
+        away=$((one > want ? one - want : want - one))
+        if [ -z "$least" ] || [ "$away" -lt "$least" ]; then
+            found=$one least=$away
+        fi
+    done
+    printf '%s\n' "$found"
+}
+
 check_pair() {
     check_readable "$low" "$high" || return
     if [ ! -r "$ladder" ]; then
@@ -131,7 +144,7 @@ check_pair() {
     fi
     case " $(tr '\n\t' '  ' <"$ladder") " in
         *" $want "*) show "$(number_in "$low") to $(number_in "$high")" ;;
-        *) problem "$domain: $want is not among the frequencies in $ladder" ;;
+        *) problem "$domain: $want is not among the frequencies in $ladder; nearest: $(nearest)" ;;
     esac
 }
 

@@ -192,7 +192,9 @@ def test_missing_files_stop_everything(board, name, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        (f"{GPU}/available_frequencies", "114750000 1377", "1377000000 is not among"),
+        (f"{GPU}/available_frequencies", "114750000 1377", "nearest: 114750000"),
+        (f"{GPU}/available_frequencies", "1375000000 1377 1380000000", "nearest: 1375000000"),
+        (f"{GPU}/available_frequencies", "", "1377000000 is not among"),
         (f"{BPMP}/emc/max_rate", "2132999999", "2133000000 is outside 115200000 to 2132999999"),
         (f"{BPMP}/nafll_dla/min_rate", "1395200001", "1395200000 is outside"),
         (f"{GPU}/min_freq", "fast", "is missing, or cannot be read"),

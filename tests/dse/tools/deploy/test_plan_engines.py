@@ -96,6 +96,18 @@ def test_threads_keep_the_order(seed, capsys):
     assert capsys.readouterr().out.count(": latency ") == len(networks)
 
 
+def test_networks_with_rates_have_responses(capsys):
+    run = {"segment": 0, "queue": 0, "waits_for": [], "ready_ns": 0}
+    releases = [(0, 0), (1, 0), (1, 1000)]
+    runs = [{**run, "network": n, "release_ns": release} for n, release in releases]
+    plan = {"runs": runs, "period_ns": None, "predicted_ns": [1, 1], "guaranteed_ns": None}
+    document = {"plan": plan, "networks": [{"name": "slow"}, {"name": "fast"}]}
+    run_frames(document, lambda: [2000, 2000, 2500], 0, 1)
+    slow, fast = capsys.readouterr().out.splitlines()
+    assert slow.startswith("slow: response 0.002 ms (median), 0.002 ms (longest of 1)")
+    assert fast.startswith("fast: response 0.002 ms (median), 0.002 ms (longest of 2)")
+
+
 def test_a_failure_ends_all_threads():
     _, _, deployment = drawn(1)
     document = {"plan": plan_engines(deployment).to_document()}
