@@ -160,7 +160,10 @@ def save_part(part: ModelPart, path: Path, folder: Path | None) -> tuple[Path, .
         location=outside.name,
         size_threshold=_MIN_EXTERNAL_BYTES,
     )
-    return (path, outside) if outside.exists() else (path,)
+    if not outside.exists():
+        return (path,)
+    outside.chmod(path.stat().st_mode)  # The onnx package leaves it to its owner alone.
+    return (path, outside)
 
 
 def _owners(walk: Walk, parts: Sequence[Sequence[str]]) -> dict[str, int]:

@@ -21,6 +21,7 @@ from paretosoc.dse.tools.deploy.random_weights import (
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
+from paretosoc.sdf.onnx.dimensions import Dimensions
 from paretosoc.sdf.onnx.file import parse_model
 from paretosoc.sdf.onnx.operators.op_kinds import needs_plugin, operation_name
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
@@ -67,6 +68,7 @@ def check_equality(
     parts: Sequence[WrittenPart],
     *,
     label: str,
+    dimensions: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> tuple[Equality, Values]:
     """Run a model and its parts, as they were written, on the same random input.
@@ -78,14 +80,15 @@ def check_equality(
         folder: if it keeps data in other files.
         parts: in an order of execution.
         label: of the network, for messages.
+        dimensions: as for the import.
         seed: of inputs and weights.
 
     Returns:
         How they compare, and the values of every input, random weight and output of the parts.
 
     Raises:
-        ResultError: if ONNX Runtime is not installed or cannot run one of them, or a tensor is not
-            finite, or differs by more than ``RELATIVE_TOLERANCE`` of its largest value.
+        ResultError: if ONNX Runtime is not installed or cannot run one of them, or a tensor is
+            finite nowhere, or differs by more than ``RELATIVE_TOLERANCE`` of its largest value.
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
     uncut = parse_model(data, folder)
@@ -116,6 +119,13 @@ def check_equality(
         for tensor in written.part.inputs:
             if tensor.name not in computed and tensor.name not in fed:
                 fed[tensor.name] = random_input(seed, tensor, numpy_type(tensor, label))
+    sizes = Dimensions(dimensions or {}, uncut.graph.input)
+    for value in uncut.graph.input:
+        if value.name not in fed.keys() | held:
+            # No part reads it: at most its shape, which is a constant in the parts, is used.
+            shape = sizes.of_input(value, read=False)
+            unread = PartTensor(value.name, shape, value.type.tensor_type.elem_type)
+            fed[value.name] = random_input(seed, unread, numpy_type(unread, label))
     expected = run_model(runtime, uncut, folder, fed, wanted, label)
     found: Values = dict(fed)
     for written in parts:
@@ -159,8 +169,8 @@ def check_formats(
         compared.
 
     Raises:
-        ResultError: if ONNX Runtime is not installed or cannot run a part, or a result is not
-            finite, or differs by more.
+        ResultError: if ONNX Runtime is not installed or cannot run a part, or a result is
+            finite nowhere, or differs by more.
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
     shares = [0.0]
@@ -203,10 +213,18 @@ def _difference(
     if not expected.size:
         return 0.0, 0.0
     one, other = expected.astype(np.float64), found.astype(np.float64)
-    if not (np.isfinite(one).all() and np.isfinite(other).all()):
-        raise ResultError(f"{label}: is not finite on random input, so that nothing is shown")
-    difference, largest = float(np.abs(one - other).max()), float(np.abs(one).max())
-    if difference > tolerance * largest:
+    finite = np.abs(one[np.isfinite(one)])
+    if not finite.size:
+        unchecked = as_written("check", value=False, command="--no-check")
+        raise ResultError(
+            f"{label}: is finite nowhere on random input, so that nothing is shown; {unchecked} "
+            "skips this check"
+        )
+    # Masks of attention are infinite in both.
+    apart = (one != other) & ~(np.isnan(one) & np.isnan(other))
+    difference = float(np.abs(one[apart] - other[apart]).max(initial=0.0))
+    largest = float(finite.max())
+    if not difference <= tolerance * largest:
         raise ResultError(
             f"{label}: {claim} by {difference:g}; at most {tolerance * largest:.3g} is permitted"
         )
@@ -275,7 +293,7 @@ def run_model(
         cause = (
             f"{', '.join(sorted(foreign))} needs a plugin of the runtime"
             if foreign
-            else "the model may have no weights"
+            else "it may have no weights, or not take random input (integers are 0 or 1)"
         )
         raise ResultError(
             f"{label}: ONNX Runtime cannot run it; {cause}. {unchecked} skips this check: "

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import networkx as nx
 
+from paretosoc.common.options import as_written
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.dse.tools.host.machine.execution_plan import make_execution_plan
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
@@ -70,18 +73,20 @@ def plan_engines(deployment: Deployment) -> EnginePlan | None:
 
 
 def plan_notes(deployment: Deployment) -> list[str]:
-    """Return a note for the user if the front's units take groups, which no runtime does."""
-    units = {
-        deployment.unit_name(s)
+    """Return a note for the user if networks share a unit that takes groups, as no runtime does."""
+    segments = [
+        (deployment.unit_name(s), s)
         for s in deployment.all_segments
-        if s.last > s.first and deployment.problem.units[s.unit].dispatch == GROUP
-    }
+        if deployment.problem.units[s.unit].dispatch == GROUP
+    ]
+    networks = Counter(unit for unit, _ in {(unit, s.network) for unit, s in segments})
+    units = sorted({unit for unit, s in segments if s.last > s.first and networks[unit] > 1})
     if not units:
         return []
     return [
-        f"{', '.join(sorted(units))}: the front lets groups of other networks run between those of "
-        "an engine, which runs to its end: latencies are others than predicted. --runtime plans "
-        "what runs."
+        f"{', '.join(units)}: the front lets groups of other networks run between those of an "
+        "engine, which runs to its end: latencies are others than predicted. A search with "
+        f"{as_written('runtime', 'NAME')} plans what runs."
     ]
 
 

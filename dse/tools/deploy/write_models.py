@@ -249,7 +249,9 @@ def _compared(
         network.note(f": {what}, not compared with the uncut model.")
         return None
     model = network.model
-    found, values = check_equality(model.data, model.folder, parts, label=network.name)
+    found, values = check_equality(
+        *(model.data, model.folder, parts), label=network.name, dimensions=network.dimensions
+    )
     difference = found.largest_difference
     network.note(
         f": {what}; {pluralize(found.tensors, 'tensor')} compared with the uncut model on random "

@@ -163,7 +163,8 @@ def test_data_in_other_files(tmp_path):
     layers = one_by_one(data, home)
     cuts = [layers[:2], layers[2:-1], layers[-1:]]
     parts = written(data, home, cuts, tmp_path / "parts")
-    assert (tmp_path / "parts" / "1.onnx.data").exists()
+    modes = {(tmp_path / "parts" / name).stat().st_mode for name in ("1.onnx", "1.onnx.data")}
+    assert len(modes) == 1
     assert not (tmp_path / "parts" / "0.onnx.data").exists()
     assert check_equality(data, home, parts, label="m")[0].largest_difference == 0
     (home / "m.bin").unlink()
@@ -192,6 +193,62 @@ def test_a_changed_part_is_noticed(tmp_path):
     onnx.save(model, str(parts[1].path))
     with pytest.raises(ResultError, match="tensor 'g': the parts differ from the whole"):
         check_equality(data, None, parts, label="tangled")
+
+
+def masked_model(result="s"):
+    """Scores with a mask: infinite everywhere outside. ``rows`` is read for its shape alone,
+    ``spare`` not at all."""
+    value, node = helper.make_tensor_value_info, helper.make_node
+    graph = helper.make_graph(
+        [
+            node("Shape", ["rows"], ["shape"]),
+            node("Expand", ["x", "shape"], ["wide"]),
+            node("Where", ["kept", "wide", "never"], ["masked"]),
+            node("Softmax", ["masked"], ["s"], axis=1),
+            node("Mul", ["wide", "never"], ["lost"]),
+        ],
+        "masked",
+        [
+            value("x", TensorProto.FLOAT, [1, 4]),
+            value("rows", TensorProto.FLOAT, ["n", 4]),
+            value("spare", TensorProto.INT64, ["n", "m"]),
+        ],
+        [value(result, TensorProto.FLOAT, None)],
+        [
+            numpy_helper.from_array(np.array([True, True, True, False]), "kept"),
+            numpy_helper.from_array(np.float32(-np.inf), "never"),
+        ],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def masked_parts(tmp_path, **options):
+    data = masked_model(**options).SerializeToString()
+    sizes = {"n": 3}
+    layers = [n for g in layers_by_group(data, None, sizes, each_layer=True) for n in g]
+    return data, written(data, None, [layers[:-1], layers[-1:]], tmp_path / "parts", sizes), sizes
+
+
+def test_tensors_that_are_infinite_in_both_and_inputs_that_no_part_reads(tmp_path):
+    data, parts, sizes = masked_parts(tmp_path)
+    found, values = check_equality(data, None, parts, label="masked", dimensions=sizes)
+    assert (found.tensors, found.largest_difference) == (2, 0)
+    assert values["masked"].shape == (3, 4)
+    assert np.isinf(values["masked"]).sum() == 3
+    model = onnx.load(str(parts[0].path))
+    for tensor in model.graph.initializer:
+        if tensor.name == "kept":
+            tensor.CopyFrom(numpy_helper.from_array(np.array([True, True, False, False]), "kept"))
+    onnx.save(model, str(parts[0].path))
+    with pytest.raises(ResultError, match=r"tensor 'masked': the parts differ .* by inf"):
+        check_equality(data, None, parts, label="masked", dimensions=sizes)
+
+
+def test_a_tensor_that_is_finite_nowhere_shows_nothing(tmp_path):
+    data, parts, sizes = masked_parts(tmp_path, result="lost")
+    words = r"tensor 'lost': is finite nowhere .* check=False skips this check"
+    with pytest.raises(ResultError, match=words):
+        check_equality(data, None, parts, label="masked", dimensions=sizes)
 
 
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
