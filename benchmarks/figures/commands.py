@@ -247,6 +247,21 @@ COMMANDS = (
             "rank": r"rank correlation of the gains \(Spearman\): #",
         },
     ),
+    Command(
+        "hax-fig5",
+        "python -m examples.hax.fig5",
+        {
+            "most": r"^Largest gain over the best of the three: # %",
+            "published": r"\(published: up to # %\)",
+        },
+        is_quick=True,
+    ),
+    Command(
+        "hax-fig6",
+        "python -m examples.hax.fig6",
+        {"less": r"^Less in the optimum: # of", "pairs": r"^Less in the optimum: \d+ of #"},
+        is_quick=True,
+    ),
     Command("table8-tried", "python -m benchmarks.accuracy.table8_tried --markdown"),
     Command("mapformer-table3", "python -m examples.mapformer.table3"),
     Command(
@@ -265,5 +280,6 @@ COMMANDS = (
     Command("mapformer-equal-terms", "python -m examples.mapformer.equal_terms --mixes 3"),
     Command("mapformer-response-time", "python -m examples.mapformer.response_time"),
     Command("mobile-i", "python -m examples.mobile_i.table2"),
+    Command("tang-fronts", "python -m examples.tang.fronts"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}

@@ -15,7 +15,9 @@ from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
 
 
 def periodic(
-    network: Annotated[str, Argument(help="Network: a name or an .onnx file.")],
+    network: Annotated[
+        str, Argument(help="Network: a name, an .onnx file or a dataflow graph of SDF3 (.xml).")
+    ],
     platform: opt.PlatformName,
     output: opt.Output,
     *,
