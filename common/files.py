@@ -105,7 +105,6 @@ def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
     Args:
         path: the target. A link stays a link, and its target is replaced. A path that the user did
             not name comes from :func:`file_in`.
-        data: the content.
         part: the path that is written first, on the same file system, by default beside the target.
 
     Raises:

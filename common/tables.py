@@ -56,8 +56,6 @@ def tabular(columns: str, head: Sequence[str], rows: Sequence[Sequence[str]]) ->
 
     Args:
         columns: such as ``lrr``.
-        head: titles of the columns.
-        rows: as many cells each.
     """
     first, *rest = [" & ".join(map(escaped, row)) + r" \\" for row in (head, *rows)]
     lines = [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", first, r"\midrule", *rest]

@@ -26,7 +26,6 @@ def unfinished(target: Path, *, folder: bool = False, mode: int = 0o777) -> Iter
 
     Args:
         target: the path that it will be renamed to.
-        folder: make a folder.
         mode: of the folder, less the process's umask.
 
     Raises:

@@ -48,7 +48,6 @@ def violation(
 
     Args:
         document: as the strict reader returns it.
-        name: the schema.
         shared: schemas that it refers to.
     """
     schemas = _Schemas.read(name, *shared)

@@ -96,8 +96,6 @@ def ladder_point(
 
     Args:
         ladder_khz: slowest first.
-        value: as written.
-        label: starts messages.
         slowest: operating point that ``min`` denotes.
 
     Raises:

@@ -91,8 +91,6 @@ def row_of_mapping(
     they are searched.
 
     Args:
-        mapping: the choices.
-        problem: the problem that they are for.
         origins: the reasons why a unit cannot run a group.
 
     Raises:

@@ -66,7 +66,6 @@ def check_max_misses(network: WorkloadNetwork, most: int | None, field: str) -> 
 
     Args:
         network: network with releases as repeats.
-        most: the limit.
         field: source of the limit, for messages.
 
     Raises:

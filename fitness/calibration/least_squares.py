@@ -62,7 +62,6 @@ def fit(task: Task, *, noise: float, resamples: int = RESAMPLES) -> Fit:
     """Fit the free parameters in relative terms.
 
     Args:
-        task: the measurements and the form.
         noise: smallest relative standard error of a measurement. The residual counts if it is
             larger.
         resamples: number of refits that give the errors.

@@ -90,8 +90,6 @@ def fit_contention(
     """Return the parameters that fit a sweep best. ``known`` ones are kept as they are.
 
     Args:
-        sweep: the samples.
-        known: values by name.
         keep_undetermined: keep the best values of parameters that the sweep does not determine,
             with their errors. They hold only within the demands of the sweep.
 

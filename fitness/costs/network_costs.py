@@ -57,7 +57,6 @@ def network_costs(
 
     Args:
         network: the groups, for one image.
-        platform: the chip.
         precision: number format; None means the platform's default.
         units: names of the requested units; None means all. The result keeps the platform's order.
         profile: the user's own measurements, which win over all others.

@@ -37,7 +37,6 @@ def make_guarantees(
 
     Args:
         tolerance_permille: each group takes from the first to the second of its time.
-        jobs: threads.
     """
     plan = make_plan(problem)
     rules = make_order_rules(problem, plan, tolerance_permille)

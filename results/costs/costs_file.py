@@ -141,8 +141,6 @@ def costs_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = True
     """Return the origins in the bytes of a ``costs.json``.
 
     Args:
-        data: the bytes of the file.
-        problem: the problem of the costs.
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:

@@ -52,7 +52,6 @@ def deepstream_configs(deployment: Deployment, models: Sequence[DeployedModel]) 
 
     Args:
         deployment: a member that was checked.
-        models: the models that were written of each network.
 
     Raises:
         ResultError: if a network takes anything but one batch of images.

@@ -102,7 +102,6 @@ def deployment_to_document(
     """Return the deployment as JSON content.
 
     Args:
-        deployment: the member.
         target: the format that the folder was made for.
         files: the other files of the folder, name to SHA-256.
         plan: the order of the engines; None if networks have no common frame.

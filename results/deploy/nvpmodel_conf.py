@@ -35,10 +35,6 @@ class NvpmodelConf:
 def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
     """Read a file of nvpmodel.
 
-    Args:
-        text: the text of the file.
-        label: starts messages.
-
     Raises:
         ResultError: on a line that does not follow its grammar, or a file without a power mode. The
             message names the line.
@@ -91,9 +87,7 @@ def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerMo
     """Return the power modes of a platform, with values of a board's own file.
 
     Args:
-        conf: the parsed file.
         known: the platform's power modes, with the domains that the parameters set.
-        label: starts messages.
 
     Raises:
         ResultError: if the file has no parameter for one of the domains, a value that is no

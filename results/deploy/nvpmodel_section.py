@@ -110,9 +110,7 @@ def nvpmodel_section(
     """Return the section, with the cost of the board's own modes in comments.
 
     Args:
-        deployment: the member.
         modes: the names to use, and the settings that are no clocks.
-        costs: the cost of each mode of the board.
         from_file: whether ``modes`` were read from the board's own file.
 
     Raises:

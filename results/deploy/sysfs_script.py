@@ -139,7 +139,6 @@ def sysfs_state(deployment: Deployment, root: Path) -> list[Setting]:
     """Return every setting of the member as it is on the board. Nothing is written.
 
     Args:
-        deployment: the member.
         root: the folder before all paths: ``/`` on the board, a copy of its files elsewhere.
 
     Raises:

@@ -66,11 +66,6 @@ def triton_configs(
     A unit for which models wait is a resource that one has at a time (``tritonserver
     --rate-limit=execution_count``).
 
-    Args:
-        deployment: the member.
-        models: the models that were written of each network.
-        order: priorities and resources.
-
     Raises:
         ResultError: if the size of a tensor depends on the data.
     """

@@ -36,9 +36,7 @@ def triton_order(
     """Return the order that Triton keeps.
 
     Args:
-        deployment: the member.
         plan: of its engines; None if networks have no common frame.
-        files: names of each network's models.
     """
     segments = deployment.all_segments
     networks = deployment.problem.networks

@@ -18,9 +18,6 @@ def write_study(front: Front, path: Path, name: str) -> None:
     A trial has the clocks in MHz (0 if off) and the units of each network as parameters, and the
     objectives as values, of a search with errors their measures.
 
-    Args:
-        name: name of the study.
-
     Raises:
         ResultError: if Optuna is not installed.
     """

@@ -62,14 +62,11 @@ def report_data(
     """Return the content of the report.
 
     Args:
-        front: the front to show.
-        schedule_of: returns the schedule of a member.
         costs: adds layers, operations and the origin of costs.
         deployments: for each member, the texts that set it up, by format. Empty if the board is not
             known.
         max_schedules: maximum number of members with schedules. None: as many as a browser takes.
         resolutions: those whose choices can be shown, beside that of the tables.
-        confidence: how sure the figures are.
     """
     problem = front.problem
     paragraphs: dict[str, int] = {}

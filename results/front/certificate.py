@@ -175,8 +175,6 @@ def certificate_from_bytes(
     """Return the certificate in the bytes of a ``certificate.json``.
 
     Args:
-        data: the bytes of the file.
-        problem: the problem of the certificate.
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:
@@ -222,8 +220,6 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
     """Return the proof in the bytes of a ``bounds.json``.
 
     Args:
-        data: the bytes of the file.
-        problem: the problem of the proof.
         check_hashes: refuse content that was changed, or that belongs to another problem.
 
     Raises:

@@ -43,7 +43,6 @@ class ListedFolder:
             folder: the target. An older one is replaced with ``overwrite``.
             fill: writes the files into the folder that it is given, and returns a function from
                 their names and SHA-256s to the content of the document.
-            overwrite: replace an older one.
 
         Raises:
             ResultError: as :meth:`check`, or if the folder cannot be written.

@@ -13,7 +13,6 @@ def optional_import(module: str, *, extra: str, purpose: str) -> Any:
     """Return the module.
 
     Args:
-        module: its name.
         extra: the extra of this program that installs it.
         purpose: the feature that needs it, for the message.
 

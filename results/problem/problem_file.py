@@ -152,7 +152,6 @@ def signed_content(
 
     Args:
         kind: has the keys ``problem_sha256`` and ``content_sha256``.
-        document: JSON content.
         problem: the problem that it must be of.
         check_hashes: refuse content that was changed, or that belongs to another problem.
         is_proof: it may also be of :attr:`Problem.of_parts`.

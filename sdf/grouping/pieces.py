@@ -38,7 +38,6 @@ def cut_stretch(view: NetworkView, members: Sequence[int], work_per_piece: int) 
     """Split a stretch of layers into branches, and these into pieces of about the given work.
 
     Args:
-        view: the network.
         members: the stretch, ascending. Nothing outside lies between its layers.
         work_per_piece: above 0, as :meth:`NetworkView.work_of` measures it.
     """

@@ -81,7 +81,6 @@ def summarise(
     """Count the layers and costs of a network.
 
     Args:
-        network: as imported.
         bytes_per_element: of the number format that bytes are told in.
         in_int8: it may run in INT8, which a quantised network is for.
 

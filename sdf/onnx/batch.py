@@ -25,11 +25,7 @@ def model_of_batch(
     A ``Reshape`` that keeps a first dimension of 1 keeps the batch.
 
     Args:
-        data: the model's bytes.
         folder: of its data in other files.
-        images: in a batch.
-        dimensions: sizes of its dynamic dimensions.
-        label: starts messages.
 
     Raises:
         GraphError: if a tensor does not grow with the batch because the number of images is fixed

@@ -94,8 +94,6 @@ def import_onnx_bytes(
     (named so, or the first of an input without a name or of four dimensions) is 1.
 
     Args:
-        data: the model.
-        name: the network's name.
         folder: where external data lies.
         dimensions: sizes of dynamic dimensions by name, or by ``input:axis`` if they have none.
         label: starts messages. Default: the name.

@@ -60,12 +60,10 @@ def cut_model(
     all dimensions are known. Nodes get their layers' names.
 
     Args:
-        data: the model's bytes.
         folder: the folder that may hold data in other files.
         parts: the layers of each part, by the names that the import (:mod:`sdf.onnx.importer`)
             gives. Each layer once, parts in an order of execution.
         dimensions: as for the import.
-        label: starts messages.
 
     Raises:
         GraphError: if the model is not sound, the parts are not exactly its layers, a part reads
@@ -127,8 +125,6 @@ def save_part(part: ModelPart, path: Path, folder: Path | None) -> tuple[Path, .
     """Write a sub-model, and beside it one file with the data that the model keeps in files.
 
     Args:
-        part: the sub-model.
-        path: the ``.onnx`` file.
         folder: of the model.
 
     Returns:

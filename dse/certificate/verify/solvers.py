@@ -26,11 +26,7 @@ from paretosoc.results.text.space_description import describe_space
 
 
 def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
-    """Return the members and objectives that a tree is checked against.
-
-    Args:
-        problem: of the certificate.
-    """
+    """Return the members and objectives that a tree is checked against."""
     names = problem.objective_names
     return LemmaTarget(
         tuple(names.index(name) for name in certificate.objectives),

@@ -87,7 +87,6 @@ def verify(
 
     Args:
         ignore_hashes: check the claims of files that were changed.
-        checker: of members and trees.
         solver_seconds: for each claim that a solver is asked about again.
         then: further checks of the front.
         closed: the folder has a proof in place of a front (:mod:`results.export.result_folder`).

@@ -169,7 +169,6 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
     """Check a profile by using it, write it, and print its coverage.
 
     Args:
-        options: the source of the measurements, and the file to write.
         imports: one for each network, all on one platform.
         flagged: texts about omissions beside those of the imports.
 

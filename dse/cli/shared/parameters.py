@@ -20,11 +20,6 @@ class Option:
 
     Args:
         names: ``--name``, ``-n``. None: from the name of the parameter.
-        help: one or two sentences.
-        metavar: stands for the value in the help.
-        min: least value of a number.
-        max: largest value of a number.
-        show_default: whether the help shows the default.
     """
 
     def __init__(

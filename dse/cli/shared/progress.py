@@ -24,12 +24,9 @@ class ProgressLine(Generic[Event]):
     """Columns that follow events: a context, and inside it a function of an event.
 
     Args:
-        columns: columns of :mod:`rich.progress`.
         show: maps an event to the fields of the columns. ``completed``, ``total`` and ``visible``
             are fields of rich's own.
-        quiet: show nothing.
         also: receives every event, too.
-        fields: initial fields of the columns.
     """
 
     def __init__(

@@ -36,10 +36,8 @@ class AnytimeScheduler:
     one before it.
 
     Args:
-        platform: a name, a file, or a platform.
         options: objectives (the first of ``latency`` and ``inverse-latency`` counts), units,
             grouping, limits; by default the makespan alone.
-        profile: the user's own measurements.
         budget_s: of the search, for each workload. If it runs out, the proof has a gap.
         max_nodes: of the search, for each workload, on any machine alike.
         clock: seconds, never falling.

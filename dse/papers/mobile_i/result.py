@@ -238,11 +238,7 @@ def undominated(schedules: list[PeriodicSchedule], inferences: int) -> list[Peri
 
 
 def read_periodic(folder: Path, *, check_hashes: bool = True) -> PeriodicResult:
-    """Return the schedules in a result folder, as :meth:`PeriodicResult.load` does.
-
-    Args:
-        check_hashes: refuse a file that was changed.
-    """
+    """Return the schedules in a result folder, as :meth:`PeriodicResult.load` does."""
     from paretosoc.dse.papers.mobile_i.file import periodic_from_document
     from paretosoc.results.io.canonical_json import parse
 

@@ -139,7 +139,6 @@ def served(view: View, output: Path, announce: Callable[[str], None]) -> Iterato
 
     Args:
         output: the folder of the run, by which the address is kept.
-        announce: receives the URL.
     """
     import uvicorn
 

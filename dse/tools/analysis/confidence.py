@@ -64,7 +64,6 @@ def confidence(
     """Return the confidence in the choices of a front.
 
     Args:
-        errors: those of the front's problem.
         goal: ``fastest``, ``lowest-energy`` (each within the limits), ``knee``, or the name of
             another objective's best; None for all names of the front.
         resolution: see :func:`results.front.choices.choose`.

@@ -59,10 +59,7 @@ def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int =
     """Compute the price of each limit of a front. The same seed gives the same result.
 
     Args:
-        problem: with its limits.
         rows: [members, groups + domains]: the front.
-        seed: of the searches.
-        jobs: threads.
     """
     evaluate = make_outcomes(problem, jobs=jobs)
     best = evaluate(rows).objectives.min(axis=0)

@@ -166,11 +166,7 @@ def conditioned(
     """Return ``count`` draws that agree with the measurements, [count, rows, units].
 
     Args:
-        errors: with measurements.
         latent: draws before them, at least as many, [draws, rows, units].
-        variances: their variances.
-        count: how many are returned.
-        seed: the same seed gives the same result.
     """
     rows = errors.rows
     moved = latent[:count].copy()
@@ -269,11 +265,9 @@ def condition(
 
     Args:
         latent: independent normal draws, [draws, rows].
-        variances: of them.
         observe: gives 0 for errors of 0.
         measured: [measurements].
         noise: standard error of each measurement.
-        rng: draws the noise.
     """
     moved, weights = np.empty_like(latent), np.empty(len(latent))
     count = len(measured)

@@ -148,9 +148,6 @@ def in_order(boards: list[Board], energy: str) -> tuple[Board, ...]:
 def load_prices(path: str | Path, boards: Collection[str]) -> tuple[str, dict[str, float]]:
     """Return the currency and the price of each board.
 
-    Args:
-        boards: names that there are.
-
     Raises:
         WorkloadError: if it cannot be read, does not fit the schema, or names another board.
     """

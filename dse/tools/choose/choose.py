@@ -79,7 +79,6 @@ def choose_boards(
     """Judge each board for a workload.
 
     Args:
-        networks: names, files, or one workload file.
         names: names or files of platforms, or ``all``.
         folder: of the campaign, which is resumed if there is one.
         precision: number formats, ``FORMAT`` or ``BOARD=FORMAT``.

@@ -76,12 +76,9 @@ def check_equality(
     Both run without graph optimisations, in one thread.
 
     Args:
-        data: the bytes of the whole model.
         folder: if it keeps data in other files.
         parts: in an order of execution.
-        label: of the network, for messages.
         dimensions: as for the import.
-        seed: of inputs and weights.
 
     Returns:
         How they compare, and the values of every input, random weight and output of the parts.
@@ -162,7 +159,6 @@ def check_formats(
         values: of the parts in FP32, as :func:`check_equality` gives them.
         rounding: largest error of one rounding, as a share of a tensor's largest value. Every layer
             of a part may add eight of them. None runs the parts and compares nothing.
-        label: of the network, for messages.
 
     Returns:
         The largest difference, as a share of its tensor's largest value, or None if nothing was

@@ -33,11 +33,7 @@ def deploy(
     """Write a deployment.
 
     Args:
-        deployment: the member, and the board.
-        target: name of the format to write.
         folder: destination, with ``deployment.json`` in every case.
-        options: options of the user.
-        overwrite: replace an older deployment.
 
     Returns:
         Notes for the user, a line each.

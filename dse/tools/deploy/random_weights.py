@@ -71,8 +71,6 @@ def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, lab
     Args:
         model: ``onnx.ModelProto``, changed in place.
         absent: weights that the model takes as inputs.
-        seed: of the values.
-        label: starts messages.
 
     Raises:
         ResultError: if a weight has no plain type.

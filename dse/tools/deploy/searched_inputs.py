@@ -57,7 +57,6 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
     explored. Weights may be others.
 
     Args:
-        network: knows the file that it was read from.
         models: network to the file of its model, if it is no longer where it was.
 
     Raises:

@@ -45,10 +45,8 @@ def to_half(part: ModelPart, folder: Path | None, kept: Collection[str], label: 
     """Cast a model's FP32 tensors to FP16, if the operators permit it.
 
     Args:
-        part: the model.
         folder: if it keeps data in other files.
         kept: inputs and outputs that keep their type.
-        label: starts messages.
 
     Raises:
         ResultError: if ONNX Runtime is not installed, or a weight is too large for FP16.
@@ -128,7 +126,6 @@ def to_int8(parts: Sequence[WrittenPart], label: str) -> None:
 
     Args:
         parts: in an order of execution, with all their weights. Their files are replaced.
-        label: starts messages.
 
     Raises:
         ResultError: if ONNX Runtime is not installed, or cannot quantise a model.

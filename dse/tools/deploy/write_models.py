@@ -44,7 +44,6 @@ def write_segments(
     """Write a model for each segment.
 
     Args:
-        job: the deployment.
         entire: the networks in one piece, too.
         types: number format that the tensors' types say: ``fp32`` leaves them.
         filled: give models random values for the weights that they lack.
@@ -92,7 +91,6 @@ def write_stretches(
     """Write a model for each stretch of groups.
 
     Args:
-        job: has the models.
         stretches: by file the network, its first and its last group.
         types: see :func:`write_segments`.
         filled: see there.
@@ -123,7 +121,6 @@ def write_entire(
     """Write every network in one piece.
 
     Args:
-        job: the deployment.
         change: changes a model, given the unit of each of its layers. Returns the number of weights
             that it made up.
 

@@ -95,11 +95,7 @@ def write_plan(
 
     Args:
         plan: the plan, with at least one experiment.
-        platform: the board.
-        origins: know the layers of groups, and the models.
-        folder: the target.
         options: where models are that are no longer where they were.
-        overwrite: replace an older plan.
 
     Raises:
         ResultError, GraphError: if there is nothing to measure, the folder cannot be written, or a

@@ -142,12 +142,7 @@ def plan_experiments(
 
     Args:
         front: has at least one member.
-        errors: those of its costs.
-        bench: what the board can measure.
         goal: see :func:`dse.tools.analysis.confidence.confidence`.
-        minutes: time on the board.
-        draws: how often costs are drawn.
-        seed: the same seed gives the same plan.
 
     Raises:
         WorkloadError, ResultError: as :func:`dse.tools.analysis.confidence.confidence`.

@@ -52,7 +52,6 @@ def choose_measure(model: Any, outputs: Sequence[str], metric: Metric | None = N
 
     Args:
         model: ``onnx.ModelProto`` with the types and shapes of its outputs.
-        outputs: their names.
         metric: compares all outputs by this one, whatever they are.
     """
     if metric is not None:
@@ -100,7 +99,6 @@ def loss_ppm(
     """Return the loss over all samples.
 
     Args:
-        measure: the metric, and the outputs.
         expected: result of the original for each sample and each of these outputs.
         found: the same with some layers in another format.
 
@@ -159,7 +157,6 @@ class LossMeter:
     """Measures the loss of a network on samples.
 
     Args:
-        network: the model.
         samples: inputs, which also calibrate int8's scales.
         metric: None chooses by the outputs (:func:`choose_measure`).
 
@@ -227,8 +224,6 @@ def layer_losses(
     Layers that do not multiply have the loss 0 in int8.
 
     Args:
-        network: the model.
-        meter: measures it.
         formats: some of :data:`dse.tools.sensitivity.rewrite.FORMATS`.
         progress: is called with the rows measured, and all.
 

@@ -104,7 +104,6 @@ class Rewriter:
     as they are. In fp16 whatever a layer reads is rounded to fp16.
 
     Args:
-        network: the model.
         samples: calibrate the scales.
 
     Raises:

@@ -161,7 +161,6 @@ def read_samples(
     (:func:`read_image`).
 
     Args:
-        most: maximum number of samples.
         scaling: of the values of images.
 
     Raises:

@@ -184,9 +184,7 @@ def import_onnxruntime(
     """Add the measured layers.
 
     Args:
-        made: the profile.
         profiles: (file name, its content).
-        names: of the network's layers.
         providers: execution provider to the units that take its times.
 
     Raises:

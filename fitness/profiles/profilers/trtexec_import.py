@@ -87,7 +87,6 @@ def sort_rows(
         has_dla: whether ``{...}`` rows ran on a DLA. Otherwise they are layers like others
             (Myelin).
         use_median: the median of the iterations instead of the mean.
-        label: starts messages.
 
     Raises:
         PlatformError: if medians are requested and not there, or the rows show a DLA's work
@@ -217,9 +216,7 @@ def import_trtexec(
     """Add the measured layers.
 
     Args:
-        made: the profile.
         profiles: (file name, its content).
-        names: of the network's layers.
         units: that the plain rows were measured on. All of them take the times.
         dla: that the engine's DLA parts were measured on. Empty if there is none.
 

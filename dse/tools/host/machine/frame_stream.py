@@ -93,7 +93,6 @@ def schedule_of(
     """Return the schedule of a design point.
 
     Args:
-        problem: whose groups they are.
         design: gives the units and the order of the groups, by the timeline.
         version: tells schedules apart.
         networks: that run in such a frame. Default: all.
@@ -147,9 +146,6 @@ def run_shares(
     """Run a unit's share of each frame, until ``receive`` gives None.
 
     Args:
-        unit: which one.
-        ledger: the board's places.
-        board: shared with the others.
         receive: the next share, ``WAIT`` or None.
         run: runs a group in a slot.
         now: ns of the units' clock.
@@ -180,10 +176,7 @@ def release_frames(
     """Return the coordinator, which releases a frame whenever fewer than ``slots`` are in flight.
 
     Args:
-        ledger: the board's places.
-        board: shared with the units.
         send: gives a unit a share.
-        current: the newest schedule.
         more: whether to release one more after so many frames.
         now: ns of the units' clock.
 

@@ -98,7 +98,6 @@ class HostMachine:
 
     Args:
         units: one process each.
-        models: the groups of the problem whose plans will be executed.
         slots: most frames in flight.
 
     Raises:
@@ -198,7 +197,6 @@ class HostMachine:
 
         Args:
             ledger: of the problem, with at most as many slots as the machine has.
-            current: the newest schedule.
             more: whether to release one more after so many frames.
 
         Returns:

@@ -102,12 +102,8 @@ def write_sub_models(
     """Cut the networks of a problem into its groups, with random weights if there are none.
 
     Args:
-        problem: networks and groups.
-        origins: knows the models and the content of each group.
-        folder: destination of the files.
         models: network to the file of its model, if it is no longer where it was.
         programs: of the tasks; copies of a task have that of the first.
-        seed: of random weights.
 
     Raises:
         ResultError: if the models cannot be found, are others than those explored, or hand over

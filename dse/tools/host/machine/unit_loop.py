@@ -75,8 +75,6 @@ def run_unit(
     """Execute a unit's part of a plan.
 
     Args:
-        part: the unit's part.
-        board: shared with the other units.
         run: runs a group (index) in a slot.
         now: the clock that all units share, ns.
         working: how long this unit's core has worked for it, ns.

@@ -45,13 +45,8 @@ def measure_fidelity(
     contention.
 
     Args:
-        machine: executes plans of the front's problem.
         front: from an exploration of this machine.
-        samples: random design points.
         frames: of each, in each of the passes.
-        seed: of the sample.
-        dispatch: choice of the next group of a free unit.
-        say: called with a line per step.
 
     Raises:
         ResultError: if the front is empty, its networks have rates, or the machine fails.

@@ -74,10 +74,8 @@ def measure(
     machine, not as it left them a moment ago.
 
     Args:
-        machine: executes plans of the problem.
         problem: its groups can run on each unit.
         frames: how often each is measured.
-        say: called with a line per step.
     """
     bench = _Bench(machine, problem, frames)
     units = range(len(problem.units))

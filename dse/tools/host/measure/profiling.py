@@ -63,12 +63,8 @@ def profile_host(
 
     Args:
         networks: names or files, each once.
-        units: cores that run one group at a time.
-        host: the system's description.
         options: the grouping, and sizes of dynamic dimensions and batches.
         frames: how often each group is measured in each setting.
-        seed: of random weights.
-        say: called with a line per step.
 
     Raises:
         WorkloadError, GraphError, PlatformError, ResultError: on input that cannot be used, or if

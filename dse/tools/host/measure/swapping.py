@@ -76,7 +76,6 @@ class ImprovingSchedules:
     Args:
         problem: the largest workload.
         workloads: networks of each, one after the other and again.
-        change_s: seconds between changes.
         clock: seconds, never falling.
 
     Raises:
