@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from paretosoc.common.files import read_file, replace_file
+from paretosoc.common.files import naming, read_file, replace_file
 from paretosoc.common.options import as_written
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.api.front_pictures import (
@@ -216,12 +216,10 @@ class Front(Sequence[Member]):
             label, data = "measurements", canonical_bytes(dict(measurements))
         else:
             label, data = str(measurements), read_file(Path(measurements), ResultError)
-        try:
+        with naming(label, ResultError):
             document = parse(data)
             taken = read_measurements(document, self.problem)
             costs = with_measurements(self.problem, require_origins(self.costs), taken)
-        except ResultError as error:
-            raise ResultError(f"{label}: {error}") from None
         return replace(self, costs=costs)
 
     @property

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.files import read_file
+from paretosoc.common.files import naming, read_file
 from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, check_unit, read_clock_profile
@@ -78,7 +78,7 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
         )
     # Measurements with all processors of a unit say nothing of fewer.
     reduced = frozenset[str]() if board == platform.name else platform.reduced_units
-    try:
+    with naming(label, PlatformError):
         networks = tuple(
             read_network_profile(
                 record,
@@ -102,8 +102,6 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
                 f"{unit} was measured with all its processors, of which {platform.name} has fewer: "
                 f"measurements in this power mode are required"
             )
-    except PlatformError as error:
-        raise PlatformError(f"{label}: {error}") from None
     board_mw = document.get("board_mw")
     return Profile(
         networks,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from paretosoc.common.files import naming
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.fitness.profiles.layer_names import LayerNames
 from paretosoc.fitness.profiles.measured_layers import ms_text
@@ -64,10 +65,8 @@ def positive(text: str, what: str) -> Fraction:
     Raises:
         PlatformError: if it is none. The message begins with ``what``.
     """
-    try:
+    with naming(what, PlatformError):
         value = Fraction(exact_decimal(text))
-    except PlatformError as error:
-        raise PlatformError(f"{what}: {error}") from None
     if value <= 0:
         raise PlatformError(f"{what}: must be above 0, got {text}")
     return value

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.files import naming
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.file import parse_model
 from paretosoc.sdf.onnx.importer import model_errors
@@ -42,10 +43,8 @@ def model_of_batch(
         for value in (*model.graph.value_info, *model.graph.output):
             value.type.tensor_type.ClearField("shape")
         _keep_batch(model, single, images)
-        try:
+        with naming(f"a batch of {images}", GraphError):
             several = walk_model(model, dict(dimensions or {}))
-        except GraphError as error:
-            raise GraphError(f"a batch of {images}: {error}") from None
         for node in several.layers:
             for name in filter(None, node.outputs):
                 one, all_of = single.tensors[name].elements, several.tensors[name].elements

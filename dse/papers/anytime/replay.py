@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from paretosoc.common.files import naming
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.certificate.certify import DEFAULT_NODES
 from paretosoc.dse.certificate.improve import (
@@ -74,10 +75,8 @@ def load_replay(path: str | Path) -> ReplayPlan:
         label = f"{file}: phases[{index}]"
         content = {"networks": phase["networks"]}
         check_content(content, label, "workload")
-        try:
+        with naming(label, WorkloadError):
             workload = workload_of_document(content, folder)
-        except WorkloadError as error:
-            raise WorkloadError(f"{label}: {error}") from None
         names = ", ".join(network.name for network in workload.networks)
         phases.append(PhasePlan(phase.get("name", names), workload))
     instants = document.get("update_at_ms")

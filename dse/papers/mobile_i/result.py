@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from paretosoc.common.files import read_file
+from paretosoc.common.files import naming, read_file
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
 from paretosoc.results.errors import ResultError
@@ -244,7 +244,5 @@ def read_periodic(folder: Path, *, check_hashes: bool = True) -> PeriodicResult:
 
     path = folder / FILE
     data = read_file(path, ResultError)
-    try:
+    with naming(path, ResultError):
         return periodic_from_document(parse(data), check_hashes=check_hashes)
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None

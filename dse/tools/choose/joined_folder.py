@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.files import read_file
+from paretosoc.common.files import naming, read_file
 from paretosoc.common.options import as_written
 from paretosoc.dse.certificate.verify.checks import Check, fails, holds, not_checked
 from paretosoc.dse.tools.choose.joined import CombinationFront, joined_csv, points_for
@@ -127,27 +127,23 @@ def read_joined(folder: Path, *, check_hashes: bool = True) -> JoinedResult:
     """
     path = folder / FILE
     document: Any
-    try:
+    with naming(path, ResultError):
         document = parse(read_file(path, ResultError))
         check_against_schema(document, "joined")
         if check_hashes:
             stated = document.pop("content_sha256")
             if content_sha256(document) != stated:
                 raise ResultError("$.content_sha256: the content was changed after it was written")
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None
     combinations = tuple(
         _combination(folder, entry, check_hashes=check_hashes) for entry in document["combinations"]
     )
-    try:
+    with naming(path, ResultError):
         return JoinedResult(
             platform=document["platform"],
             command=tuple(document["command"]),
             accuracy_sources=tuple(document["accuracy_sources"]),
             combinations=combinations,
         )
-    except ResultError as error:
-        raise ResultError(f"{path}: {error}") from None
 
 
 def _combination(folder: Path, entry: dict[str, Any], *, check_hashes: bool) -> CombinationFront:

@@ -15,6 +15,7 @@ from math import hypot, sqrt
 from pathlib import Path
 from statistics import stdev
 
+from paretosoc.common.files import naming
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
 from paretosoc.fitness.profiles.measured_layers import ms_text
@@ -52,10 +53,8 @@ def parse_run_time(text: str, label: str) -> RunTime:
             f"{label}: must be a log of trtexec with one line 'GPU Compute Time: ... mean = ...', "
             f"or what --exportTimes writes, got {len(found)} such lines"
         )
-    try:
+    with naming(label, PlatformError):
         return RunTime(Fraction(exact_decimal(found[0])) * PS_PER_MS, None)
-    except PlatformError as error:
-        raise PlatformError(f"{label}: {error}") from None
 
 
 def _means(text: str) -> list[str]:

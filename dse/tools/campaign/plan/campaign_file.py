@@ -11,6 +11,7 @@ from math import comb
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.files import naming
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
@@ -71,12 +72,10 @@ def load_size(path: str | Path) -> PlanSize:
 def _checked(path: str | Path, make: Callable[[Rules], PlanSize]) -> PlanSize:
     file = os.fspath(path)
     rules = load_rules(file)
-    try:
+    with naming(file, WorkloadError):
         size = make(rules)
         check_size(size)
         return size
-    except WorkloadError as error:
-        raise WorkloadError(f"{file}: {error}") from None
 
 
 def check_size(size: PlanSize) -> None:
@@ -103,10 +102,8 @@ def check_size(size: PlanSize) -> None:
     others = (replace(first, settings=replace(first.settings, **change)) for change in changes)
     for run in itertools.chain(size.plan.runs, others):
         settings = run.settings
-        try:
+        with naming(f"run {run.name!r}", WorkloadError):
             optimizer_named(settings.engine)
-        except WorkloadError as error:
-            raise WorkloadError(f"run {run.name!r}: {error}") from None
         options = replace(
             settings,
             networks=(),
@@ -122,12 +119,10 @@ def check_size(size: PlanSize) -> None:
         rates = settings.min_rate_hz is not None
         objectives.setdefault((settings.objectives, run.workload, free_running, rates), run.name)
     for options, name in seen.items():
-        try:
+        with naming(f"run {name!r}", WorkloadError):
             options_of(options)
-        except WorkloadError as error:
-            raise WorkloadError(f"run {name!r}: {error}") from None
     for (text, workload, free_running, rates), name in objectives.items():
-        try:
+        with naming(f"run {name!r}", WorkloadError):
             if rates and not free_running:
                 raise WorkloadError("min_rate_hz: free_running is required")
             parts = split(text)
@@ -135,8 +130,6 @@ def check_size(size: PlanSize) -> None:
             check_objectives(
                 parts, asked_for, free_running=free_running, has_rates=workload.has_rates
             )
-        except WorkloadError as error:
-            raise WorkloadError(f"run {name!r}: {error}") from None
 
 
 @called_from(Door.CAMPAIGN)
@@ -147,10 +140,8 @@ def load_rules(file: str) -> Rules:
         WorkloadError, PlatformError: as :func:`load_plan`.
     """
     document = parse_input(read_input(file), file, "campaign")
-    try:
+    with naming(file, WorkloadError):
         return _rules(document, file)
-    except WorkloadError as error:
-        raise WorkloadError(f"{file}: {error}") from None
 
 
 def _rules(document: Mapping[str, Any], file: str) -> Rules:
@@ -250,7 +241,7 @@ def named_workload(entry: Any, path: str, folder: str) -> NamedWorkload:
     text = entry["networks"] if isinstance(entry, dict) else entry
     named = entry.get("name") if isinstance(entry, dict) else None
     parts = split(text) if isinstance(text, str) else text
-    try:
+    with naming(path, WorkloadError):
         if len(parts) == 1 and is_workload_file(parts[0]):
             file = os.path.join(folder, parts[0])
             workload = load_workload(file)
@@ -260,8 +251,6 @@ def named_workload(entry: Any, path: str, folder: str) -> NamedWorkload:
             return NamedWorkload(named or stem, (file,), members, workload.free_running, has_rates)
         sources = tuple(_source(part, folder) for part in parts)
         members = tuple(network.name for network in workload_of(sources).networks)
-    except WorkloadError as error:
-        raise WorkloadError(f"{path}: {error}") from None
     return NamedWorkload(named or "+".join(map(_short, sources)), sources, members)
 
 
