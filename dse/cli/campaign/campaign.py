@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import say
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import AXES
 
@@ -93,7 +93,7 @@ def _size_lines(size: PlanSize) -> list[str]:
 
 def _print_probe(tried: Probe) -> None:
     for error in tried.errors:
-        print(f"dse: a short run failed: {error}", file=sys.stderr)
+        say(f"a short run failed: {error}")
     if tried.core_seconds is not None:
         cores = os.cpu_count() or 1
         print(
@@ -148,10 +148,9 @@ def run(
             with campaign_line(quiet=quiet, also=also) as progress:
                 standing = do_missing(store, workers, max_attempts=attempts, on_progress=progress)
         except KeyboardInterrupt:
-            print(
-                f"dse: interrupted; what is finished is kept in {output}, and the same command "
-                "computes the rest",
-                file=sys.stderr,
+            say(
+                f"interrupted; what is finished is kept in {output}, and the same command "
+                "computes the rest"
             )
             return 130
         finally:
@@ -166,7 +165,7 @@ def run(
         )
     if standing.failed:
         runs = pluralize(standing.failed, "run")
-        print(f"dse: {runs} failed: dse campaign status {output}", file=sys.stderr)
+        say(f"{runs} failed: dse campaign status {output}")
     return 1 if standing.failed else 0
 
 

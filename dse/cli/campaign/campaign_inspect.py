@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -15,7 +14,7 @@ from paretosoc.common.tables import csv_text, plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import open_console, say
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import (
     REGRESSIONS,
@@ -46,6 +45,7 @@ from paretosoc.dse.tools.campaign.analyse.report import (
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
+from paretosoc.dse.workload.fields import split
 from paretosoc.results.problem.objectives import format_number
 
 Rows = Annotated[str | None, Option("--rows", help="Fields of the rows, separated by commas.")]
@@ -120,8 +120,8 @@ def table(
     pivot = make_pivot(
         records,
         parse_value(value, everything),
-        _names(rows) or layout.rows,
-        _names(columns) or layout.columns,
+        split(rows or "") or layout.rows,
+        split(columns or "") or layout.columns,
         over,
     )
     if as_json:
@@ -166,9 +166,9 @@ def report(
     with Store(folder) as store:
         default = default_layout(list(store.records(figures=False)))
         layout = Layout(
-            _names(rows) or default.rows,
-            _names(columns) or default.columns,
-            default.by if by is None else _names(by),
+            tuple(split(rows or "")) or default.rows,
+            tuple(split(columns or "")) or default.columns,
+            default.by if by is None else tuple(split(by)),
         )
         written = write_report(store, layout, value or ())
     print(
@@ -208,10 +208,7 @@ def compare(
         + ", ".join(f"{counts[entry]:,} {entry.value}" for entry in Verdict if counts[entry])
     )
     if regressed:
-        print(
-            f"dse: {pluralize(regressed, 'run')} worse by more than {tolerance:g} %, or missing",
-            file=sys.stderr,
-        )
+        say(f"{pluralize(regressed, 'run')} worse by more than {tolerance:g} %, or missing")
     return 1 if regressed else 0
 
 
@@ -226,10 +223,6 @@ def _describe_change(change: RunChange) -> str:
     elif change.status is not None:
         parts.append(" -> ".join(change.status))
     return f"{change.verdict.value}: {change.name}" + (f": {', '.join(parts)}" if parts else "")
-
-
-def _names(text: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (text or "").split(",") if name.strip())
 
 
 def _print(pivot: Pivot) -> None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import Annotated
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import say
 from paretosoc.dse.errors import WorkloadError
 
 
@@ -43,7 +43,7 @@ def platform(
         return
     chip = load_platform(name)
     for warning in platform_warnings(chip):
-        print(f"dse: warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}")
     if source:
         print(platform_source(name), end="")
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +11,7 @@ from paretosoc.common.tables import csv_text, plain_table
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
@@ -89,7 +88,7 @@ def co_runs(
         rounds=rounds,
         seconds=seconds,
         seed=seed,
-        say=lambda text: print(f"dse: {text}", file=sys.stderr),
+        say=say,
     )
     _write(output, [(run, f"{ms:.6f}") for run, ms in rows])
     _report(fit_co_runs(read_co_runs([output])))

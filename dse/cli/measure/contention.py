@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +12,7 @@ from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.inputs.output import check_output_file
@@ -101,7 +100,7 @@ def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
 
 def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
     for text in sweep.flagged:
-        print(f"dse: {text}", file=sys.stderr)
+        say(text)
     table = plain_table("parameter", ">value", ">error")
     for name, item in fit.parameters.items():
         error = "given" if item.is_given else f"{item.error:.2g}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +13,7 @@ from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
@@ -69,7 +68,7 @@ def fidelity(
             frames=frames,
             seed=seed,
             dispatch=dispatch,
-            say=lambda text: None if quiet else print(f"dse: {text}", file=sys.stderr),
+            say=lambda text: None if quiet else say(text),
         )
     if output is not None:
         with picture_settings():
@@ -84,10 +83,9 @@ def _print(found: Fidelity) -> None:
     show(_points_table(found))
     lost = sum(point.lost_share for point in found.points) / len(found.points)
     if lost > MAX_LOST:
-        print(
-            f"dse: other processes took the cores for {lost:.0%} of the time, so errors are not "
-            "the model's alone; measure on a quiet machine",
-            file=sys.stderr,
+        say(
+            f"other processes took the cores for {lost:.0%} of the time, so errors are not "
+            "the model's alone; measure on a quiet machine"
         )
     show("pred.: predicted; no cont.: with contention switched off; meas.: measured\n")
     summary = summary_of(found)
@@ -103,10 +101,9 @@ def _print(found: Fidelity) -> None:
     memory = range_of(found.together_gbps)
     show(f"memory: {memory} GB/s all units at once, before, between and after the passes")
     if changes(found.together_gbps):
-        print(
-            f"dse: all units at once read {memory} GB/s: others use the memory too, so "
-            "errors are not the model's alone",
-            file=sys.stderr,
+        say(
+            f"all units at once read {memory} GB/s: others use the memory too, so "
+            "errors are not the model's alone"
         )
 
 

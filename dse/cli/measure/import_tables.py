@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +21,7 @@ from paretosoc.dse.cli.measure.imported_profile import (
 )
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.profilers.demand_import import import_demand, import_tegrastats
@@ -110,7 +109,7 @@ def transitions(
 
 def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_json: bool) -> None:
     for text in warnings[:5]:
-        print(f"dse: {text}", file=sys.stderr)
+        say(text)
     if as_json:
         document = {"samples": samples, "quantities": [asdict(item) for item in found]}
         print(json.dumps(document, indent=2))

@@ -3,7 +3,6 @@ the network and clocks measured, and the profile file written."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -16,9 +15,11 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import say
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds_by_name import Clocks
 from paretosoc.dse.problem.domains import ladder_point
+from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import FIELDS
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin
@@ -118,7 +119,7 @@ def unit_names(text: str) -> tuple[str, ...]:
     Raises:
         WorkloadError: if there is none.
     """
-    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    names = tuple(split(text))
     if not names:
         raise WorkloadError(f"at least one unit is required, got {text!r}")
     return names
@@ -205,10 +206,10 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
     print("\n".join(lines))
     left_out = [*flagged, *(text for item in imports for text in item.flagged)]
     for text in left_out[:MAX_FLAGGED]:
-        print(f"dse: {text}", file=sys.stderr)
+        say(text)
     if len(left_out) > MAX_FLAGGED:
         more = len(left_out) - MAX_FLAGGED
-        print(f"dse: ... and {more} more were flagged", file=sys.stderr)
+        say(f"... and {more} more were flagged")
 
 
 def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Comparison]]:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.read_options import parse_options
@@ -52,7 +51,7 @@ def profile(
         options,
         frames=frames,
         seed=seed,
-        say=lambda text: None if quiet else print(f"dse: {text}", file=sys.stderr),
+        say=lambda text: None if quiet else say(text),
     )
     write_files(
         output, made.files, check=lambda: _check_folder(output, overwrite=force), ours=FILES
@@ -117,8 +116,7 @@ def _print(made: HostProfile) -> None:
         show("demands: the probe lost too little beside readers; bytes over time instead")
     show(f"cores taken by others: {measured.lost_share:.1%} of the time")
     if changes(measured.together_gbps):
-        print(
-            f"dse: all units at once read {together} GB/s: others use the "
-            "memory too, so contention measured now need not be what holds later",
-            file=sys.stderr,
+        say(
+            f"all units at once read {together} GB/s: others use the "
+            "memory too, so contention measured now need not be what holds later"
         )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +13,7 @@ from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.progress import ProgressLine
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.sensitivity.measure import (
@@ -94,15 +93,9 @@ def sensitivity(
         )
     replace_file(output, losses_csv(network.name, rows, meter.measure.metric))
     if data == _RANDOM and not quiet:
-        print(
-            "dse: warning: measured on random input, which is not what the network was trained on",
-            file=sys.stderr,
-        )
+        say("warning: measured on random input, which is not what the network was trained on")
     if meter.measure.metric is Metric.TOP1 and not any(row.loss_ppm for row in rows) and not quiet:
-        print(
-            "dse: warning: no class changed; more samples or --metric noise tell layers apart",
-            file=sys.stderr,
-        )
+        say("warning: no class changed; more samples or --metric noise tell layers apart")
     if not quiet:
         _print(rows, meter, len(taken))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import busy
+from paretosoc.dse.cli.shared.terminal import busy, say
 from paretosoc.results.errors import ResultError
 
 
@@ -35,5 +34,5 @@ def report(
         page, notes = result.page(platform)
     replace_file(path, page)
     for note in notes:
-        print(f"dse: {note}", file=sys.stderr)
+        say(note)
     print(f"Written to {path}: {pluralize(len(result), 'member')}, {len(page) / 1e6:.2f} MB")

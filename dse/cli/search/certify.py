@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +10,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import say
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -74,9 +74,9 @@ def certify(
         front = front.with_proof(proof)
         front.save(folder, overwrite=True)
         if proof.refused is not None and not quiet:
-            print(f"dse: the front is not proved: {proof.refused}", file=sys.stderr)
+            say(f"the front is not proved: {proof.refused}")
         if proof.not_shown is not None:
-            print(f"dse: HaX-CoNN's equations show nothing: {proof.not_shown}", file=sys.stderr)
+            say(f"HaX-CoNN's equations show nothing: {proof.not_shown}")
     if not quiet:
         print("\n".join(front.claims))
     if proof is not None and proof.interrupted:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +14,7 @@ from paretosoc.dse.cli.search.explore import Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
 from paretosoc.dse.tools.choose.table import choice_views
@@ -93,10 +92,9 @@ def choose(
                 **options,
             )
     except KeyboardInterrupt:
-        print(
-            f"dse: interrupted; explorations that have ended are kept in {output}, and the same "
-            "command makes the others",
-            file=sys.stderr,
+        say(
+            f"interrupted; explorations that have ended are kept in {output}, and the same "
+            "command makes the others"
         )
         return 130
     if as_json:

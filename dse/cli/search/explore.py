@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from paretosoc.common.compiling import seconds_since_call
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import open_console, show
+from paretosoc.dse.cli.shared.terminal import open_console, say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
 
@@ -271,7 +270,7 @@ def _explore_combinations(
         )
         for reason in (explored.not_certified, None if quiet else explored.not_proved):
             if reason is not None:
-                print(f"dse: {label}: {reason}", file=sys.stderr)
+                say(f"{label}: {reason}")
         return explored
 
     joined, interrupted = explore_combinations(
@@ -341,9 +340,9 @@ def _tell(
 ) -> int:
     """Print the result and return the exit status. ``chosen``: no objectives were named."""
     if explored.not_certified is not None:
-        print(f"dse: {explored.not_certified}", file=sys.stderr)
+        say(explored.not_certified)
     if explored.not_proved is not None and not quiet:
-        print(f"dse: {explored.not_proved}", file=sys.stderr)
+        say(explored.not_proved)
     if not quiet:
         _print_front(explored.front, output, refused, chosen=chosen)
     return 130 if explored.interrupted else 0

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from paretosoc.common.compiling import announce_compilation
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.cli.shared.option_groups import Given
+from paretosoc.dse.cli.shared.terminal import say
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.read_options import parse_options
 from paretosoc.dse.workload.variants import Combination, combinations
@@ -65,4 +65,4 @@ def _built(workload: Workload, platform: Platform, given: Given, options: Option
 def _warn(problems: Iterable[Problem]) -> None:
     """Print the warnings of problems, each once."""
     for warning in dict.fromkeys(text for each in problems for text in each.built.warnings):
-        print(f"dse: warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -21,6 +22,11 @@ def open_console() -> Console:
     from rich.console import Console
 
     return Console(highlight=False, markup=False, emoji=False)
+
+
+def say(text: str) -> None:
+    """Print a message beside the results: on standard error, after the program's name."""
+    print(f"dse: {text}", file=sys.stderr)
 
 
 def show(*views: RenderableType) -> None:

@@ -79,7 +79,7 @@ def confidence(
         raise ResultError("the front is empty: it has no member to be sure of")
     goals = goals_of(front.problem, goal)
     choices = choose(front, resolution)
-    drawn = Drawn.of(front, errors, choices, goals, draws, seed)
+    (drawn,) = Drawn.of_each(front, errors, (choices,), goals, draws, seed)
     return drawn.confidence(front, choices, seed, pairs=pairs)
 
 
@@ -160,19 +160,6 @@ class Drawn:
     """By goal [draws]: of all members; infinite if none keeps all limits."""
     best: Mapping[str, IntArray]
     """By goal [choices]: in how many draws one that the choice stands for is the best."""
-
-    @classmethod
-    def of(
-        cls,
-        front: Front,
-        errors: CostErrors,
-        choices: Choices,
-        goals: Goals,
-        draws: int,
-        seed: int,
-    ) -> Drawn:
-        """Simulate the members with all draws."""
-        return cls.of_each(front, errors, (choices,), goals, draws, seed)[0]
 
     @classmethod
     def of_each(

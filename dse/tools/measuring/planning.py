@@ -106,7 +106,8 @@ class Decisions:
             raise ResultError("the front is empty: it has no member to measure")
         choices = replace(choose(front, 0.0), resolution=DEFAULT_RESOLUTION)
         goals = goals_of(front.problem, goal)
-        return cls(front, Drawn.of(front, errors, choices, goals, draws, seed), choices)
+        (drawn,) = Drawn.of_each(front, errors, (choices,), goals, draws, seed)
+        return cls(front, drawn, choices)
 
     def taken(self) -> dict[str, ChoiceConfidence]:
         """Return the member with the least expected loss, by goal."""

@@ -19,6 +19,7 @@ from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.plan.plan import Plan
 from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, RunSettings, options_of
+from paretosoc.dse.version import VERSION
 from paretosoc.results.io.canonical_json import content_sha256
 
 PACKAGES = ("common", "sdf", "platforms", "results", "fitness", "dse")
@@ -41,7 +42,7 @@ def program_identity() -> str:
             if path.suffix not in SUFFIXES or name.startswith("dse/cli"):
                 continue
             digest.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return f"{_version()}+{digest.hexdigest()[:16]}"
+    return f"{VERSION}+{digest.hexdigest()[:16]}"
 
 
 def _foundations() -> list[str]:
@@ -58,13 +59,6 @@ def _foundations() -> list[str]:
         if name is not None and "extra ==" not in text:
             found.append(f"{name[0]} {version(name[0])}")
     return sorted(found)
-
-
-def _version() -> str:
-    try:
-        return version("paretosoc")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 INPUTS_FORMAT = "paretosoc-run/1"
