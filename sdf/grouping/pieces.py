@@ -126,7 +126,8 @@ def _atoms(view: NetworkView, order: Sequence[int]) -> list[list[int]]:
     torn = np.zeros(len(order) + 1, dtype=np.int64)
     nearest: dict[int, int] = {}
     """By layer, the place of the last layer before it that it reads."""
-    for tensor in view.tensors_of(order):
+    # A scale of dynamic quantisation is read behind the convolution that it is of.
+    for tensor in (each for each in view.tensors_of(order) if each.elements > 1):
         for reader in position.keys() & set(tensor.readers):
             place = position[tensor.source]
             nearest[reader] = max(place, nearest.get(reader, place))

@@ -74,6 +74,7 @@ _CONTRIBUTED: dict[LayerKind, str] = {
     LayerKind.ELEMENTWISE: "QLinearAdd QLinearMul BiasAdd RotaryEmbedding",
     LayerKind.SOFTMAX: "QLinearSoftmax BiasSoftmax",
     LayerKind.ATTENTION: "Attention QAttention MultiHeadAttention GroupQueryAttention",
+    LayerKind.RECURRENT: "DynamicQuantizeLSTM",
     LayerKind.CONCATENATION: "QLinearConcat",
     LayerKind.DATA_MOVEMENT: "GatherBlockQuantized",
     LayerKind.RESHAPE: "QuantizeLinear DequantizeLinear",

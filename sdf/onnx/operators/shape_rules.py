@@ -167,6 +167,17 @@ def packed_matmul(node: Node, inputs: Inputs) -> list[Typed]:
     return [((*data.shape[:-1], node.integer("N", 1)), data.dtype)]
 
 
+def recurrence(node: Node, inputs: Inputs) -> list[Typed]:
+    """Return the states of all steps, then the last ones. The recurrent weights are transposed."""
+    data = data_input(node, inputs)
+    weight = inputs[2] if len(inputs) > 2 else None
+    if weight is None or len(weight.shape) != 3 or len(data.shape) != 3:
+        raise node.error("needs data and recurrent weights of three dimensions")
+    (steps, batch, _), (directions, hidden, _) = data.shape, weight.shape
+    last = ((directions, batch, hidden), data.dtype)
+    return [((steps, directions, batch, hidden), data.dtype), last, last]
+
+
 def nonzero(node: Node, inputs: Inputs) -> list[Typed]:
     """Return the largest result: every element is not zero."""
     data = data_input(node, inputs)

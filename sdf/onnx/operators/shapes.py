@@ -33,6 +33,7 @@ _TABLE: dict[str, _Rule] = {
     "Einsum": rules.summation,
     "MatMulNBits": rules.packed_matmul,
     "GatherBlockQuantized": rules.packed_gather,
+    "DynamicQuantizeLSTM": rules.recurrence,
     "EmbedLayerNormalization QEmbedLayerNormalization": rules.embedding,
     "Cast": rules.cast,
     "Dropout": rules.dropout,

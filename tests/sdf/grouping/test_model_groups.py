@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.platforms.io.platform_file import load_platform
@@ -13,7 +15,7 @@ from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import MAX_SHARE, MIN_GROUPS, group_network
 from paretosoc.sdf.grouping.network_view import NetworkView, layers_of, tensors_of
 from paretosoc.sdf.grouping.pieces import _atoms, _order
-from paretosoc.sdf.onnx.importer import ImportedNetwork
+from paretosoc.sdf.onnx.importer import ImportedNetwork, import_onnx_bytes
 
 MODELS = Path(__file__).parents[2] / "data/models"
 TABLE = json.loads((MODELS / "expected.json").read_text())
@@ -79,3 +81,28 @@ def test_about_as_many_groups_as_asked_for(groups: int) -> None:
         most = len(group_network(graph, None).groups)
         found = len(group_network(graph, None, groups=groups).groups)
         assert min(groups, most) <= found <= groups + 4
+
+
+def test_dynamically_quantised_convolutions_are_cut_one_by_one() -> None:
+    """The scale of each input is multiplied behind the convolution, before the next input is
+    quantised: no fusion spans these."""
+    nodes = []
+    for k in range(6):
+        nodes += [
+            helper.make_node("DynamicQuantizeLinear", [f"x{k}"], [f"q{k}", f"s{k}", f"z{k}"]),
+            helper.make_node("ConvInteger", [f"q{k}", "w"], [f"c{k}"]),
+            helper.make_node("Cast", [f"c{k}"], [f"f{k}"], to=TensorProto.FLOAT),
+            helper.make_node("Mul", [f"s{k}", "ws"], [f"t{k}"]),
+            helper.make_node("Mul", [f"f{k}", f"t{k}"], [f"x{k + 1}"]),
+        ]
+    weights = [
+        numpy_helper.from_array(np.ones((8, 8, 1, 1), np.int8), "w"),
+        numpy_helper.from_array(np.float32(0.1), "ws"),
+    ]
+    shape = [1, 8, 32, 32]
+    x, y = (helper.make_tensor_value_info(n, TensorProto.FLOAT, shape) for n in ("x0", "x6"))
+    graph = helper.make_graph(nodes, "dynamic", [x], [y], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    network = import_onnx_bytes(model.SerializeToString(), name="dynamic").graph
+    view = NetworkView(layers_of(network), tensors_of(network), None)
+    assert len(_atoms(view, _order(view, range(len(view.layers))))) >= 6

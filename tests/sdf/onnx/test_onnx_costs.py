@@ -335,6 +335,19 @@ def test_quantised_operators_cost_what_the_others_do() -> None:
     assert quantised.macs == integer.macs == 105
     assert quantised.kind is integer.kind is LayerKind.MATRIX_PRODUCT
 
+    # Five steps of two sequences, three numbers each, in both directions; weights are transposed.
+    cell: dict[str, Any] = {"hidden_size": 4, "direction": "bidirectional"}
+    plain = layer_of("LSTM", {"x": (5, 2, 3)}, {"w": (2, 16, 3), "r": (2, 16, 4)}, **cell)
+    quantised = layer_of(
+        "DynamicQuantizeLSTM", {"x": (5, 2, 3)},
+        {"w": (2, 3, 16), "r": (2, 4, 16), "ws": (2,), "wz": (2,), "rs": (2,), "rz": (2,)},
+        order=["x", "w", "r", *[""] * 5, "ws", "wz", "rs", "rz"],
+        types=dict.fromkeys(("w", "wz", "r", "rz"), 2), domain="com.microsoft", **cell,
+    )  # fmt: skip
+    assert quantised.kind is plain.kind is LayerKind.RECURRENT
+    assert quantised.macs == plain.macs == 5 * 2 * 2 * 16 * (3 + 4)
+    assert quantised.output_shapes == plain.output_shapes == ((5, 2, 2, 4),)
+
 
 def test_a_look_up_reads_what_it_fetches() -> None:
     layer = layer_of(
