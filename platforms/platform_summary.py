@@ -277,11 +277,12 @@ def platform_lines(platform: Platform) -> list[str]:
             limit = "any number of" if unit.max_segments is None else f"at most {unit.max_segments}"
             rules = pluralize(len(unit.rules), "restriction")
             lines.append(f"  {'':<{width}}  {rules} on layers, {limit} segments")
-    lines.append(
-        "  Errors of estimates are those that fronts state and draw costs from: Student's t, of "
-        "heavier tails than the few networks left out of the fit had, whose median and 90th "
-        "percentile stand in brackets."
-    )
+    if any(peak.error for unit in platform.units for peak in unit.peaks):
+        lines.append(
+            "  Errors of estimates are those that fronts state and draw costs from: Student's t, of "
+            "heavier tails than the few networks left out of the fit had, whose median and 90th "
+            "percentile stand in brackets."
+        )
     power = platform.memory.power
     timed = sum(record.time_ps is not None for record in platform.measurements)
     counts = count_sources(platform)
@@ -298,6 +299,9 @@ def platform_lines(platform: Platform) -> list[str]:
         f"{pluralize(len(platform.profiles), 'network')} by group",
         f"Entries  {_by_status(every)}; of voltage and power: {_by_status(energy)}",
     ]
+    if platform.deployment is not None and platform.deployment.power_modes is not None:
+        modes = ", ".join(mode.name for mode in platform.deployment.power_modes.modes)
+        lines.append(f"Power modes  {modes}")
     for pool in platform.memory_pools:
         units = ", ".join(u.name for u in platform.units if u.memory_pool == pool.name)
         size = f"{pool.capacity_bytes / (1 << 20):g} MiB"

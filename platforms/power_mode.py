@@ -84,7 +84,11 @@ def _capped(domain: Domain, caps_khz: dict[str, int | None], mode: PowerMode) ->
         return domain
     fastest = sum(khz <= cap for khz in ladder) - 1
     if fastest < 0:
-        why = "turns it off" if cap == 0 else f"caps it at {cap / 1000:g} MHz, below its ladder"
+        why = (
+            "turns it off; without a mode, --units leaves its units out"
+            if cap == 0
+            else f"caps it at {cap / 1000:g} MHz, below its ladder"
+        )
         raise PlatformError(f"power mode {mode.name}: domain {domain.name!r}: {why}")
     return replace(
         domain,

@@ -129,19 +129,22 @@ def shown(value: Any) -> str:
 
 
 def _in_the_form_meant(error: ValidationError) -> ValidationError:
-    """Return the fault within the only one of several forms that is of the value's type, if there
-    is one."""
+    """Return the fault within the only one of several forms that is of the value's type, or that
+    has its keys, if there is one."""
     from jsonschema.exceptions import best_match
 
     while error.validator in ("oneOf", "anyOf"):
         forms: dict[Any, list[ValidationError]] = {}
         for inner in error.context or ():
             forms.setdefault(inner.relative_schema_path[0], []).append(inner)
-        meant = [
-            faults
-            for faults in forms.values()
-            if not any(fault.validator == "type" and not fault.relative_path for fault in faults)
-        ]
+        meant = list(forms.values())
+        for kinds in (("type",), ("required", "additionalProperties")):
+            if len(meant) != 1:
+                meant = [
+                    faults
+                    for faults in meant
+                    if not any(f.validator in kinds and not f.relative_path for f in faults)
+                ]
         inner_error = best_match(meant[0]) if len(meant) == 1 else None
         if inner_error is None:
             break

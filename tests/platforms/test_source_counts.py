@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
-from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.io.platform_file import (
+    load_platform,
+    new_platform_source,
+    platform_names,
+)
 from paretosoc.platforms.platform_summary import (
     ENERGY,
     count_sources,
@@ -97,3 +101,12 @@ def test_one_of_a_kind_is_said_as_one() -> None:
     assert "  emc    1 point, 2112 MHz (assumed)" in lines
     assert lines.count("        1 restriction on layers, any number of segments") == 3
     assert any(line.endswith("idle 0.30 W, at full bandwidth 1.65 W") for line in lines)
+
+
+def test_modes_are_listed_and_errors_explained_where_there_are_any(tmp_path: Path) -> None:
+    path = tmp_path / "new.json"
+    path.write_text(new_platform_source(), "utf-8")
+    board, new = (platform_lines(load_platform(name)) for name in ("jetson-agx-orin", path))
+    assert board[-1].startswith("Power modes  MAXN, MODE_15W")
+    assert any("Student's t" in line for line in board)
+    assert not any("Student's t" in line or "Power modes" in line for line in new)

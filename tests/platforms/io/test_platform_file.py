@@ -307,6 +307,7 @@ def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("domains/1/name", "cpu", "domains must have distinct names"),
         ("domains/3/may_be_off", True, "memory.domain must name a domain that may not be off"),
         ("domains/1/voltage/model/maximum_mv", 600, "maximum_mv must be at least minimum_mv"),
+        ("domains/1/voltage/model/minimum_mv", 0.7, "minimum_mv must be of type integer, got 0.7"),
         ("domains/1/voltage", {"mv": [700], "source": "s", "status": "assumed"}, "one voltage per"),
         ("units/1/clocks/0", "gpuu", "units[1].clocks[0] must name a domain (cpu, gpu"),
         ("units/1/clocks", ["emc", "gpu"], "must end with the memory's domain 'emc'"),
