@@ -21,16 +21,13 @@ MORE_PERIODS = 3
 """Periods after the prologue. Every period of the steady state is like the one before it."""
 
 
-def broken_rule(schedule: PeriodicSchedule, frames: int | None = None) -> str | None:
+def broken_rule(schedule: PeriodicSchedule) -> str | None:
     """Return the first rule that the schedule breaks, as text, or None if it keeps all.
 
     Rules: every task is there once, on an engine of the array. No transfer arrives after its target
     has started (Eq. 2). An engine runs one task at a time. No cache ever holds more than it can.
-
-    Args:
-        frames: how often the X copies are run. None: enough to reach the steady state.
     """
-    return _wrong_form(schedule) or _wrong_times(schedule, frames)
+    return _wrong_form(schedule) or _wrong_times(schedule)
 
 
 def _wrong_form(schedule: PeriodicSchedule) -> str | None:
@@ -59,14 +56,13 @@ def _wrong_form(schedule: PeriodicSchedule) -> str | None:
     return None
 
 
-def _wrong_times(schedule: PeriodicSchedule, frames: int | None) -> str | None:
+def _wrong_times(schedule: PeriodicSchedule) -> str | None:
     graph, size = schedule.graph, len(schedule.graph.tasks)
     deepest = max(schedule.ahead)
-    count = deepest + MORE_PERIODS if frames is None else frames
     cached = set(schedule.cached)
     busy: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
     held: dict[int, list[tuple[int, int]]] = defaultdict(list)
-    for frame in range(count):
+    for frame in range(deepest + MORE_PERIODS):
         start = [
             (frame + deepest - ahead) * schedule.period_ps + offset
             for ahead, offset in zip(schedule.ahead, schedule.start_ps, strict=True)

@@ -10,7 +10,7 @@ from paretosoc.sdf.analysis.repetition import repetition_vector
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, SdfGraph
 from paretosoc.sdf.grouping.grouping import groups_from_parts
-from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
+from paretosoc.sdf.grouping.groups import Group, GroupEdge, GroupedNetwork
 from paretosoc.sdf.grouping.network_view import layers_of, tensors_of
 from paretosoc.sdf.grouping.parts import split_layers
 from paretosoc.sdf.layer import LayerKind
@@ -31,21 +31,13 @@ class Operation:
 
 
 @dataclass(frozen=True)
-class OperationEdge:
-    """Operation ``source`` feeds operation ``target`` (indices) with ``elements``."""
-
-    source: int
-    target: int
-    elements: int
-
-
-@dataclass(frozen=True)
 class OperationGraph:
-    """Operations in an order of execution, and the data that passes between them."""
+    """Operations in an order of execution, and the data that passes between them: edges have
+    operations for groups."""
 
     name: str
     operations: tuple[Operation, ...]
-    edges: tuple[OperationEdge, ...]
+    edges: tuple[GroupEdge, ...]
 
 
 def fused_groups(graph: SdfGraph) -> GroupedNetwork:
@@ -102,7 +94,7 @@ def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:
         raise GraphError(f"the number of parts must be at least 1, got {parts}")
     feeds = _feeds(network)
     operations: list[Operation] = []
-    edges: list[OperationEdge] = []
+    edges: list[GroupEdge] = []
     pieces: dict[int, list[int]] = {}
     for number, group in enumerate(network.groups):
         if number not in feeds:
@@ -119,7 +111,7 @@ def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:
             for place, before in enumerate(pieces[source]):
                 passed = -int(-elements * operations[before].share // 1)
                 targets = pieces[number][place : place + 1] if aligned else pieces[number]
-                edges += [OperationEdge(before, after, passed) for after in targets]
+                edges += [GroupEdge(before, after, passed) for after in targets]
     return OperationGraph(network.name, tuple(operations), tuple(edges))
 
 

@@ -26,7 +26,7 @@ from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import rate_uhz
 
-DEFAULT_EVALUATIONS = 5_000
+EVALUATIONS = 5_000
 """Evaluations of the search if nothing can be proved."""
 COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
 
@@ -66,7 +66,6 @@ def compare(
     *,
     max_nodes: int | None = None,
     time_limit_s: float | None = None,
-    max_evaluations: int = DEFAULT_EVALUATIONS,
     seed: int = 0,
     jobs: int | None = 1,
 ) -> Comparison:
@@ -83,7 +82,7 @@ def compare(
     # The exact search finds the optimum by itself and needs only a first point to beat.
     front = _front_of_baselines(problem, platform) if provable else None
     if front is None:
-        settings = SearchSettings(max_evaluations=max_evaluations, seed=seed, jobs=jobs)
+        settings = SearchSettings(max_evaluations=EVALUATIONS, seed=seed, jobs=jobs)
         front = explore_problem(built, settings, platform=platform)
     certified = certified_column(problem)
     if provable and certified is not None:

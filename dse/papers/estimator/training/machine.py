@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TypeVar
@@ -26,14 +26,18 @@ def in_processes(
     Processes are spawned, not forked, so ``work`` must be a function of a module.
 
     Args:
-        on_done: called with the number of finished tasks.
+        on_done: called with the number of finished tasks, counted in their order.
     """
-    results: dict[int, Result] = {}
-    if jobs == 1:
-        for i, task in enumerate(tasks):
-            results[i] = work(task)
+
+    def collected(found: Iterable[Result]) -> list[Result]:
+        results = []
+        for result in found:
+            results.append(result)
             on_done(len(results))
-        return [results[i] for i in range(len(tasks))]
+        return results
+
+    if jobs == 1:
+        return collected(map(work, tasks))
     workers = ProcessPoolExecutor(
         jobs,
         mp_context=get_context("spawn"),
@@ -42,14 +46,10 @@ def in_processes(
         initargs=(signal.SIGINT, signal.SIG_IGN),
     )
     try:
-        futures = {workers.submit(work, task): i for i, task in enumerate(tasks)}
-        for future in as_completed(futures):
-            results[futures[future]] = future.result()
-            on_done(len(results))
+        return collected(workers.map(work, tasks))
     finally:
         # No ``with``: its own shutdown would undo the cancelling of waiting tasks.
         workers.shutdown(cancel_futures=True)
-    return [results[i] for i in range(len(tasks))]
 
 
 @contextmanager

@@ -96,7 +96,6 @@ def initial_schedule(
     graph: TaskGraph,
     engines: int,
     *,
-    utilisation_limit: Fraction = UTILISATION_LIMIT,
     max_copies: int | None = None,
 ) -> tuple[int, Placement]:
     """Return the number of copies, X_p, and the placement of their tasks (Algorithm III.1).
@@ -131,7 +130,7 @@ def initial_schedule(
         utilisation = Fraction(graph.work_ps * copies, engines * placement.period_ps)
         if utilisation > reached:
             best, reached = (copies, placement), utilisation
-        if utilisation >= utilisation_limit:
+        if utilisation >= UTILISATION_LIMIT:
             break
     assert best is not None, "the first number of copies is always placed"
     return best

@@ -159,9 +159,9 @@ def critical_tasks(graph: TaskGraph, alpha: Fraction = ALPHA) -> list[int]:
     return sorted(found, key=lambda number: (-graph.tasks[number].time_ps, -number))
 
 
-def reallocate(graph: TaskGraph, placement: Placement, alpha: Fraction = ALPHA) -> Placement:
+def reallocate(graph: TaskGraph, placement: Placement) -> Placement:
     """Run Algorithm III.2 with the traversal from critical tasks. Engines and period stay the same.
 
     Transfers count with their time through the memory: caches are given out afterwards.
     """
-    return Reallocation(graph, placement).run(critical_tasks(graph, alpha))
+    return Reallocation(graph, placement).run(critical_tasks(graph))

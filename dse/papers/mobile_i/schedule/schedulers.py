@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from paretosoc.dse.papers.mobile_i.periodic import (
     EngineArray,
     PeriodicSchedule,
@@ -23,7 +21,7 @@ from paretosoc.dse.papers.mobile_i.schedule.placement import (
     least_ahead,
     place_in_order,
 )
-from paretosoc.dse.papers.mobile_i.schedule.reallocation import ALPHA, reallocate
+from paretosoc.dse.papers.mobile_i.schedule.reallocation import reallocate
 from paretosoc.dse.papers.mobile_i.schedule.stages import staged_placements
 
 MOBILE_I = "mobile-i"
@@ -42,9 +40,7 @@ def mobile_i(
     graph: TaskGraph,
     array: EngineArray,
     *,
-    utilisation_limit: Fraction = UTILISATION_LIMIT,
     max_copies: int | None = None,
-    alpha: Fraction = ALPHA,
     inferences: int = DEFAULT_INFERENCES,
     paper_only: bool = False,
 ) -> PeriodicSchedule:
@@ -59,11 +55,9 @@ def mobile_i(
     Args:
         paper_only: without the step of ours.
     """
-    copies, initial = initial_schedule(
-        graph, array.engines, utilisation_limit=utilisation_limit, max_copies=max_copies
-    )
+    copies, initial = initial_schedule(graph, array.engines, max_copies=max_copies)
     tasks = repeated(graph, copies)
-    moved = reallocate(tasks, initial, alpha)
+    moved = reallocate(tasks, initial)
 
     def finished(placement: Placement) -> PeriodicSchedule:
         allocation = allocate_transfers(tasks, placement, array.cache_bytes)
@@ -78,7 +72,7 @@ def mobile_i(
         ahead = least_ahead(tasks, distances(tasks, placement, ()))
         return (max(ahead) + periods) * placement.period_ps
 
-    required = min(best.utilisation, utilisation_limit)
+    required = min(best.utilisation, UTILISATION_LIMIT)
     busy = [
         placement
         for placement in staged_placements(graph, array.engines, copies, best.period_ps)

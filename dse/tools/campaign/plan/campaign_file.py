@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import cache
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -27,9 +28,9 @@ from paretosoc.dse.tools.campaign.plan.plan import (
     make_plan,
     size_plan,
 )
-from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, Choice, RunSettings, options_of
+from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, SEARCH_FIELDS, Choice, options_of
 from paretosoc.dse.workload.fields import split
-from paretosoc.dse.workload.options import AXES, FIELDS
+from paretosoc.dse.workload.options import AXES, FIELDS, FILES
 from paretosoc.dse.workload.with_options import period_of_rates_s
 from paretosoc.dse.workload.workload import find_network, short_name, split_copies, workload_of
 from paretosoc.dse.workload.workload_file import is_workload_file, load_workload
@@ -85,13 +86,11 @@ def check_size(size: PlanSize) -> None:
     Raises:
         WorkloadError: on the first that cannot be used.
     """
-
     from paretosoc.dse.engines.optimizers import optimizer_named
-    from paretosoc.dse.problem.execution import check_objectives
-    from paretosoc.dse.workload.objectives import parse_objective
 
-    seen: dict[RunSettings, str] = {}
-    objectives: dict[tuple[str, NamedWorkload, bool, bool], str] = {}
+    check_options, check_goals = cache(options_of), cache(_check_objectives)
+    # No options are made of these.
+    rest: dict[str, Any] = dict.fromkeys(SEARCH_FIELDS | FILES) | {"networks": (), "platform": ""}
     first = size.plan.runs[0]
     changes: list[dict[str, Any]] = [
         {name: value}
@@ -101,35 +100,29 @@ def check_size(size: PlanSize) -> None:
     ]
     others = (replace(first, settings=replace(first.settings, **change)) for change in changes)
     for run in itertools.chain(size.plan.runs, others):
-        settings = run.settings
+        settings, workload = run.settings, run.workload
         with naming(f"run {run.name!r}", WorkloadError):
             optimizer_named(settings.engine)
-        options = replace(
-            settings,
-            networks=(),
-            platform="",
-            engine="",
-            max_evaluations=1,
-            seed=0,
-            profile=None,
-            losses=None,
-        )
-        seen.setdefault(options, run.name)
-        free_running = bool(settings.free_running) or run.workload.free_running
-        rates = settings.min_rate_hz is not None
-        objectives.setdefault((settings.objectives, run.workload, free_running, rates), run.name)
-    for options, name in seen.items():
-        with naming(f"run {name!r}", WorkloadError):
-            options_of(options)
-    for (text, workload, free_running, rates), name in objectives.items():
-        with naming(f"run {name!r}", WorkloadError):
-            if rates and not free_running:
-                raise WorkloadError("min_rate_hz: free_running is required")
-            parts = split(text)
-            asked_for = [parse_objective(part, workload.members) for part in parts]
-            check_objectives(
-                parts, asked_for, free_running=free_running, has_rates=workload.has_rates
+            check_options(replace(settings, **rest))
+            check_goals(
+                settings.objectives,
+                workload,
+                free_running=bool(settings.free_running) or workload.free_running,
+                has_min_rate=settings.min_rate_hz is not None,
             )
+
+
+def _check_objectives(
+    text: str, workload: NamedWorkload, *, free_running: bool, has_min_rate: bool
+) -> None:
+    from paretosoc.dse.problem.execution import check_objectives
+    from paretosoc.dse.workload.objectives import parse_objective
+
+    if has_min_rate and not free_running:
+        raise WorkloadError("min_rate_hz: free_running is required")
+    parts = split(text)
+    asked_for = [parse_objective(part, workload.members) for part in parts]
+    check_objectives(parts, asked_for, free_running=free_running, has_rates=workload.has_rates)
 
 
 @called_from(Door.CAMPAIGN)
