@@ -84,11 +84,15 @@ def served_units(platform: Platform, options: Options, runtime: Runtime) -> tupl
 
 
 def unserved_units(platform: Platform, options: Options, runtime: Runtime) -> tuple[str, ...]:
-    """Return a text about accelerators that nobody chose to leave out, but the runtime does not
-    serve."""
+    """Return a text about accelerators of networks that nobody chose to leave out, but the runtime
+    does not serve."""
     rules = RUNTIMES[runtime]
     places = rules.places(platform)
-    left = [u.name for u in platform.units if u.name not in places and u.kind != "cpu"]
+    left = [
+        unit.name
+        for unit in platform.units
+        if unit.name not in places and unit.kind != "cpu" and unit.supported_kinds != ()
+    ]
     if options.units is not None or not left:
         return ()
     return (

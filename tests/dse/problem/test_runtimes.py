@@ -1,6 +1,7 @@
 """A runtime says which units a problem has, how each takes its work, and what networks keep to."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -173,6 +174,13 @@ def test_a_forced_change_is_said():
     (text,) = [text for text in made.refused if "unit changes" in text]
     most = "a mapping that runs all it can on npu0 or npu1 or npu2 has"
     assert f"at most {limit} unit changes, as {most} {limit - 2} (" in text
+
+
+def test_a_unit_that_no_network_could_use_is_not_said_to_be_left_out():
+    """An image processor is a unit of tasks, whatever the runtime serves."""
+    vic = Path(__file__).parents[3] / "examples" / "platforms" / "orin_nano_vic.json"
+    assert not [text for text in built(vic, runtime="trtexec").warnings if "not used" in text]
+    assert "gpu: not used" in " ".join(built("rk3588", runtime="rknn").warnings)
 
 
 def test_defaults_of_commands():
