@@ -74,13 +74,7 @@ class Deployment:
     @property
     def clocks_khz(self) -> dict[str, int | None]:
         """Return the frequency of each domain of the problem, or None if it is off."""
-        points = self.member.design.operating_points.tolist()
-        return {
-            domain.name: domain.frequencies_khz[point] if on else None
-            for domain, point, on in zip(
-                self.problem.domains, points, self.member.domain_on, strict=True
-            )
-        }
+        return self.problem.clocks_khz(self.member.points)
 
     @property
     def board(self) -> BoardSetup:
@@ -144,6 +138,16 @@ class Deployment:
             segments.append(Segment(network, len(segments), unit, first, first + count - 1))
             first += count
         return tuple(segments)
+
+    @property
+    def segment_of(self) -> dict[int, Segment]:
+        """Return the segment of each group of the problem, also of tasks."""
+        return {
+            group: segment
+            for n, network in enumerate(self.problem.networks)
+            for segment in self.segments(n)
+            for group in network.groups[segment.first : segment.last + 1]
+        }
 
     @property
     def known_origins(self) -> CostOrigins:

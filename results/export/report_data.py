@@ -269,9 +269,7 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         "energy_by_unit_fj": list(member.energy_by_unit_fj),
         "priorities": [list(each) for each in problem.priorities(member.design)],
         "units": member.design.units.tolist(),
-        "points": [
-            point if on else None for point, on in zip(points, member.domain_on, strict=True)
-        ],
+        "points": list(member.points),
         "cost": cost,
         "idle_mw": list(figures.idle_mw),
         "base_mw": figures.base_mw,

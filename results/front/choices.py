@@ -131,8 +131,8 @@ def from_governor(problem: Problem, member: Member) -> int:
     """
     used = {d for u in set(member.design.units.tolist()) for d in problem.units[u].clocks}
     steps = 0
-    for d, point in enumerate(member.design.operating_points.tolist()):
-        if member.domain_on[d]:
+    for d, point in enumerate(member.points):
+        if point is not None:
             allowed = problem.domains[d].allowed
             steps += int(allowed[point + 1 :].sum() if d in used else allowed[:point].sum())
     return steps

@@ -159,6 +159,14 @@ class Member:
     """The counted window of free-running networks and the part of it that is shown, else null."""
 
     @property
+    def points(self) -> tuple[int | None, ...]:
+        """Return the operating point of each domain, or None if it is off."""
+        points = self.design.operating_points.tolist()
+        return tuple(
+            point if on else None for point, on in zip(points, self.domain_on, strict=True)
+        )
+
+    @property
     def ranked(self) -> tuple[int, ...]:
         """Return the figures that members are non-dominated in."""
         return self.objectives if self.robust is None else self.robust

@@ -76,13 +76,10 @@ def choice_of(member: Member, context: Context) -> Choice:
     """Return the choices of a member."""
     problem: Problem = context.subject
     units = member.design.units.tolist()
-    points = zip(
-        problem.domains, member.design.operating_points.tolist(), member.domain_on, strict=True
-    )
     return Choice(
         tuple(
-            ChosenPoint(p, domain.frequencies_khz[p], domain.voltages_mv[p]) if on else None
-            for domain, p, on in points
+            None if p is None else ChosenPoint(p, domain.frequencies_khz[p], domain.voltages_mv[p])
+            for domain, p in zip(problem.domains, member.points, strict=True)
         ),
         problem.priorities(member.design) if problem.priority_count else None,
         tuple(tuple(units[g] for g in network.groups) for network in problem.networks),

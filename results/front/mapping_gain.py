@@ -170,13 +170,8 @@ def is_at_fastest(problem: Problem, point: BaselinePoint) -> bool:
     """
     has_choice = any(domain.allowed.sum() > 1 for domain in problem.domains)
     return has_choice and all(
-        not on or not domain.allowed[at + 1 :].any()
-        for domain, at, on in zip(
-            problem.domains,
-            point.member.design.operating_points.tolist(),
-            point.member.domain_on,
-            strict=True,
-        )
+        at is None or not domain.allowed[at + 1 :].any()
+        for domain, at in zip(problem.domains, point.member.points, strict=True)
     )
 
 

@@ -7,7 +7,7 @@ read-only. The fields of the classes, with their types and docstrings, declare `
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import count
@@ -332,6 +332,13 @@ class Problem:
         row = np.array(row, dtype=np.int64)
         units, points, priorities = np.split(row, np.cumsum((self.group_count, len(self.domains))))
         return DesignPoint(units, points, priorities if self.priority_count else None)
+
+    def clocks_khz(self, points: Iterable[int | None]) -> dict[str, int | None]:
+        """Return the frequency of each domain at its operating point, or None if it is off."""
+        return {
+            domain.name: None if point is None else domain.frequencies_khz[point]
+            for domain, point in zip(self.domains, points, strict=True)
+        }
 
     @property
     def group_count(self) -> int:

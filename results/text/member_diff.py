@@ -135,23 +135,19 @@ def clocks_text(problem: Problem, member: Member) -> str:
 
 def clocks_mhz(problem: Problem, member: Member) -> dict[str, float | None]:
     """Return the clock of each domain in MHz, or None if it is off."""
-    points = member.design.operating_points.tolist()
-    return {
-        domain.name: domain.frequencies_khz[point] / 1000 if on else None
-        for domain, point, on in zip(problem.domains, points, member.domain_on, strict=True)
-    }
+    clocks = problem.clocks_khz(member.points)
+    return {name: None if khz is None else khz / 1000 for name, khz in clocks.items()}
 
 
 def clocks_used(front: Front) -> list[set[float | None]]:
     """Return the clocks that members have, for each domain. None: off."""
-    used: list[set[tuple[int, bool]]] = [set() for _ in front.problem.domains]
+    used: list[set[int | None]] = [set() for _ in front.problem.domains]
     for member in front.members:
-        points = member.design.operating_points.tolist()
-        for d, point in enumerate(zip(points, member.domain_on, strict=True)):
+        for d, point in enumerate(member.points):
             used[d].add(point)
     return [
-        {domain.frequencies_khz[point] / 1000 if on else None for point, on in points_used}
-        for domain, points_used in zip(front.problem.domains, used, strict=True)
+        {None if point is None else domain.frequencies_khz[point] / 1000 for point in points}
+        for domain, points in zip(front.problem.domains, used, strict=True)
     ]
 
 

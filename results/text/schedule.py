@@ -158,8 +158,8 @@ def activity(problem: Problem, member: Member) -> Activity:
         base_mw=problem.board_mw
         + sum(
             int(domain.static_mw[point])
-            for domain, point, on in zip(problem.domains, points, member.domain_on, strict=True)
-            if on
+            for domain, point in zip(problem.domains, member.points, strict=True)
+            if point is not None
         ),
     )
 

@@ -1,4 +1,4 @@
-"""``dse networks`` and ``dse platforms``: named networks and chips."""
+"""``dse networks``, ``dse platforms`` and ``dse platform``: named networks and chips."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.terminal import open_console, print_wrapped, say
+from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -83,6 +84,48 @@ def platforms(as_json: opt.AsJson = False) -> None:
         ],
         as_json=as_json,
     )
+
+
+def platform(
+    name: Annotated[
+        str | None,
+        Argument(
+            help="Platform: a name (see 'dse platforms') or a JSON file.", metavar="NAME|FILE"
+        ),
+    ] = None,
+    as_json: opt.AsJson = False,
+    source: Annotated[
+        bool, Option("--source", help="Print a complete file to edit instead.")
+    ] = False,
+    new: Annotated[
+        bool, Option("--new", help="Print a file to start from instead; no NAME.")
+    ] = False,
+) -> None:
+    """Show a platform's clocks, units, power and measurements, with sources in --json."""
+    from paretosoc.dse.problem.platform_warnings import platform_warnings
+    from paretosoc.platforms.io.platform_file import (
+        load_platform,
+        new_platform_source,
+        platform_source,
+    )
+    from paretosoc.platforms.platform_summary import platform_data, platform_lines
+
+    if new != (name is None) or as_json + source + new > 1:
+        raise WorkloadError("NAME with at most one of --json and --source, or --new, is required")
+    if name is None:
+        print(new_platform_source(), end="")
+        return
+    chip = load_platform(name)
+    for warning in platform_warnings(chip):
+        say(f"warning: {warning}")
+    if source:
+        print(platform_source(name), end="")
+        return
+    if as_json:
+        print(json.dumps(platform_data(chip), indent=2))
+        return
+
+    print_wrapped(platform_lines(chip))
 
 
 def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:

@@ -105,16 +105,13 @@ def _clocks(
 ) -> tuple[tuple[tuple[str, int | None], ...], tuple[str, ...]]:
     """Return the clock of each domain at a mode's caps (None: off), and which the mode turns off
     although they are used."""
-    clocks = tuple(
-        (domain.name, domain.frequencies_khz[point] if used and point is not None else None)
-        for domain, point, used in zip(problem.domains, caps, on, strict=True)
-    )
+    clocks = problem.clocks_khz(cap if used else None for cap, used in zip(caps, on, strict=True))
     missing = tuple(
         domain.name
         for domain, point, used in zip(problem.domains, caps, on, strict=True)
         if used and point is None
     )
-    return clocks, missing
+    return tuple(clocks.items()), missing
 
 
 def _kinds(deployment: Deployment) -> set[str]:

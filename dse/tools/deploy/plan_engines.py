@@ -27,12 +27,7 @@ def plan_engines(deployment: Deployment) -> EnginePlan | None:
     if not problem.execution.has_frame:
         return None
     instances = make_execution_plan(problem, design, frames=1, in_flight=1).instances
-    segments = [s for n in range(len(problem.networks)) for s in deployment.segments(n)]
-    segment_of = {
-        problem.networks[s.network].groups[group]: s
-        for s in segments
-        for group in range(s.first, s.last + 1)
-    }
+    segment_of = deployment.segment_of
     key_of: list[Key] = [
         (each.network, each.repeat, segment_of[each.group].number) for each in instances
     ]
@@ -44,7 +39,7 @@ def plan_engines(deployment: Deployment) -> EnginePlan | None:
         ready_ns[key] = max(each.arrival_ns or 0, ready_ns.get(key, 0))
         waits[key] |= {key_of[other] for other in each.after} - {key}
     queue_of = {}
-    for s in segments:
+    for s in segment_of.values():
         name = deployment.unit_name(s)
         if problem.units[s.unit].dispatch == SHARED:
             name += f"/{deployment.network_name(s)}"

@@ -10,6 +10,7 @@ from paretosoc.dse.tools.analysis.cost_draws import CostErrors
 from paretosoc.dse.tools.analysis.posterior import Stretch
 from paretosoc.results.costs.cost_origins import CostMeasurement
 from paretosoc.results.costs.costs_file import MeasuredAt
+from paretosoc.results.deploy.deployment import Segment
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem import Problem
 
@@ -69,14 +70,10 @@ class Experiment:
         return self.stretch.errors.problem
 
     @property
-    def first_group(self) -> int:
-        """Return its first group, counted from 0 within the network."""
-        return self.at.groups.start - self.problem.networks[self.network].first_group
-
-    @property
-    def last_group(self) -> int:
-        """Return its last group."""
-        return self.first_group + len(self.at.groups) - 1
+    def segment(self) -> Segment:
+        """Return its groups on its unit, the only segment that runs."""
+        first = self.at.groups.start - self.problem.networks[self.network].first_group
+        return Segment(self.network, 0, self.at.unit, first, first + len(self.at.groups) - 1)
 
     @property
     def engine(self) -> tuple[int, range]:
@@ -93,7 +90,7 @@ class Experiment:
         """Return its network and its unit."""
         problem, unit = self.problem, self.problem.units[self.at.unit]
         network = problem.networks[self.network]
-        part = "" if len(self.at.groups) == len(network.groups) else f" {self._part}"
+        part = "" if len(self.at.groups) == len(network.groups) else f" {self.segment.groups}"
         return f"{network.name}{part} on {unit.name}"
 
     @property
@@ -107,19 +104,14 @@ class Experiment:
             if (khz := self.clocks_khz[problem.domains[d].name]) is not None
         )
 
-    @property
-    def _part(self) -> str:
-        first, last = self.first_group, self.last_group
-        return f"group {first}" if first == last else f"groups {first} to {last}"
-
     def measurement(
         self, time_ps: int, power_mw: int | None = None, idle_mw: int | None = None
     ) -> CostMeasurement:
         """Return its result."""
         return CostMeasurement(
             self.problem.networks[self.network].name,
-            self.first_group,
-            self.last_group,
+            self.segment.first,
+            self.segment.last,
             self.problem.units[self.at.unit].name,
             time_ps,
             self.clocks_khz,
@@ -130,10 +122,7 @@ class Experiment:
     @property
     def clocks_khz(self) -> dict[str, int | None]:
         """Return the frequency of each domain, None if it is off."""
-        return {
-            domain.name: None if point is None else domain.frequencies_khz[point]
-            for domain, point in zip(self.problem.domains, self.at.points, strict=True)
-        }
+        return self.problem.clocks_khz(self.at.points)
 
 
 def experiments_of(
@@ -182,11 +171,9 @@ def pairs_of(
 
 
 def _points(front: Front, index: int, as_is: Collection[str]) -> tuple[int | None, ...]:
-    member = front.members[index]
-    points = member.design.operating_points.tolist()
     return tuple(
-        (len(domain.frequencies_khz) - 1 if domain.name in as_is else point) if on else None
-        for domain, point, on in zip(front.problem.domains, points, member.domain_on, strict=True)
+        len(domain.frequencies_khz) - 1 if domain.name in as_is and point is not None else point
+        for domain, point in zip(front.problem.domains, front.members[index].points, strict=True)
     )
 
 

@@ -132,12 +132,7 @@ def lay_beside(
 
 def _planned(deployment: Deployment, shown: ScheduledMember) -> dict[tuple[Segment, int], Span]:
     """Return the span of each segment in each repeat of a frame."""
-    segment_of = {
-        deployment.problem.networks[n].first_group + g: segment
-        for n in range(len(deployment.problem.networks))
-        for segment in deployment.segments(n)
-        for g in range(segment.first, segment.last + 1)
-    }
+    segment_of = deployment.segment_of
     spans: dict[tuple[Segment, int], Span] = {}
     for row in shown.schedule.groups:
         if row.frame == 1:

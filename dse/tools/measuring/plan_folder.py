@@ -138,7 +138,7 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
     types = job.deployment.precision if version and version[0] >= STRONGLY_TYPED else "fp32"
     parts = write_stretches(
         job,
-        {files[e]: (x.network, x.first_group, x.last_group) for e, x in engines.items()},
+        {files[e]: (x.network, x.segment.first, x.segment.last) for e, x in engines.items()},
         types=types,
         filled=runtime is not Runtime.TRTEXEC,
     )
@@ -150,7 +150,7 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
     networks: list[Json] = []
     for engine, one in engines.items():
         deployment = Deployment(front, one.member, platform, job.deployment.origins)
-        segment = _segment(one)
+        segment = one.segment
         entry = _engine(deployment, segment, files[engine], parts[files[engine]])
         if version is not None:
             build, run = timing_commands(deployment, version, files[engine], segment)
@@ -202,14 +202,10 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
 def _place(one: Experiment) -> dict[str, Json]:
     return {
         "network": one.problem.networks[one.network].name,
-        "first_group": one.first_group,
-        "last_group": one.last_group,
+        "first_group": one.segment.first,
+        "last_group": one.segment.last,
         "unit": one.problem.units[one.at.unit].name,
     }
-
-
-def _segment(one: Experiment) -> Segment:
-    return Segment(one.network, 0, one.at.unit, one.first_group, one.last_group)
 
 
 def _engine(

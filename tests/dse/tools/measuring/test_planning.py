@@ -29,8 +29,8 @@ def as_measurement(experiment, time_ps):
     problem = experiment.problem
     return CostMeasurement(
         problem.networks[experiment.network].name,
-        experiment.first_group,
-        experiment.last_group,
+        experiment.segment.first,
+        experiment.segment.last,
         problem.units[experiment.at.unit].name,
         time_ps,
         dict(experiment.clocks_khz),
