@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,6 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.read_options import parse_options
 
 if TYPE_CHECKING:
@@ -58,18 +58,17 @@ def profile(
     )
     if not quiet:
         _print(made)
-        _print_example(networks, output, options)
+        repeated = {"--groups": [groups] if groups else [], "--dim": dim, "--batch": batch}
+        words = [w for name, values in repeated.items() for v in values or () for w in (name, v)]
+        _print_example([*networks, *words], output)
 
 
-def _print_example(networks: list[str], output: Path, options: Options) -> None:
+def _print_example(words: list[str], output: Path) -> None:
     """Print an example of how to use the result."""
-    grouping = f" --groups {options.groups}" if options.groups else ""
-    print(
-        f"\nNo power is measured: objectives of time only. For example:\n"
-        f"  dse explore {' '.join(networks)} -p {output}/platform.json --profile "
-        f"{output}/profile.json{grouping} --objective latency --objective throughput -o {output}"
-        "-front"
-    )
+    files = ["-p", f"{output}/platform.json", "--profile", f"{output}/profile.json"]
+    objectives = ["--objective", "latency", "--objective", "throughput"]
+    command = shlex.join([*words, *files, *objectives, "-o", f"{output}-front"])
+    print(f"\nNo power is measured: objectives of time only. For example:\n  dse explore {command}")
 
 
 def _check_folder(folder: Path, *, overwrite: bool) -> None:

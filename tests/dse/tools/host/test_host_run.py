@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+import shlex
 
 import numpy as np
 import onnx
@@ -318,15 +319,18 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     monkeypatch.setattr(measuring, "STREAM_S", 0.02)
     monkeypatch.setattr(memory_rates, "STREAM_S", 0.02)
     networks = [folder / "full.onnx", folder / "bare.onnx"]
-    host, made = tmp_path / "host", tmp_path / "front"
-    done = dse("profile", *networks, "--platform", "host", "--frames", 3, "-o", host, "-q")
+    host, made = tmp_path / "host", tmp_path / "host-front"
+    dynamic = onnx.load(str(networks[0]))
+    width = dynamic.graph.input[0].type.tensor_type.shape.dim[3]
+    sizes = ("--dim", f"width={width.dim_value}")
+    width.dim_param = "width"
+    onnx.save(dynamic, str(tmp_path / "full.onnx"))
+    given = (tmp_path / "full.onnx", networks[1], *sizes)
+    done = dse("profile", *given, "--platform", "host", "--frames", 3, "-o", host)
     assert done.status == 0, done.err
     assert {p.name for p in host.iterdir()} >= {"platform.json", "profile.json"}
-    explored = dse(
-        *("explore", *networks, "-p", host / "platform.json", "--profile", host / "profile.json"),
-        *("--objective", "latency", "--objective", "throughput", "--max-evaluations", 300),
-        *("-q", "--max-nodes", "0", "-o", made),
-    )
+    _, *example = shlex.split(done.out.splitlines()[-1])
+    explored = dse(*example, "--max-evaluations", 300, "-q", "--max-nodes", "0")
     assert explored.status == 0, explored.err
     ran = dse("run", made, "--frames", 5, "--json")
     assert ran.status == 0, ran.err
