@@ -53,6 +53,7 @@ def problem_warnings(
         for network, entry in zip(workload, tables, strict=True)
     ]
     return (
+        *_same_names(workload),
         *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
         *(note for entry in distinct for note in entry.costs.notes),
         *_idle_units(distinct, platform, formats),
@@ -124,6 +125,19 @@ def _check_dimensions(
         raise WorkloadError(
             f"{as_written('dimensions')}: no network has a dynamic dimension {name!r} ({hint})"
         )
+
+
+def _same_names(workload: Sequence[WorkloadNetwork]) -> list[str]:
+    """Return a text about each name that several networks have, as if they were copies of one."""
+    named: dict[str, dict[str, str]] = {}
+    for network in workload:
+        named.setdefault(network.original, {}).setdefault(network.source, network.name)
+    return [
+        f"{', '.join(f'{name} is {source}' for source, name in files.items())}: options for "
+        f"{stem!r} hold for all; a workload file gives them names of their own"
+        for stem, files in named.items()
+        if len(files) > 1
+    ]
 
 
 def _quantised(

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import onnx
 import pytest
 
 import paretosoc as dse
+from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.with_options import with_dimensions
-from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
+from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, workload_of
+from paretosoc.platforms.io.platform_file import load_platform
+from tests.support.host_machines import tiny_model
 
 MS = 10**9
 
@@ -56,3 +60,19 @@ def test_sizes() -> None:
         {"n": 3},
         {"n": 1},
     ]
+
+
+def test_different_files_of_one_name_are_told_apart(tmp_path) -> None:
+    files = [tmp_path / folder / "model.onnx" for folder in ("one", "two")]
+    for layers, file in enumerate(files, 2):
+        file.parent.mkdir()
+        onnx.save(tiny_model(layers), str(file))
+    first, second = map(str, files)
+    platform = load_platform("jetson-agx-xavier")
+    built = build_problem(workload_of([first, second]), platform)
+    assert built.warnings[0] == (
+        f"model is {first}, model#2 is {second}: options for 'model' hold for all; a workload "
+        "file gives them names of their own"
+    )
+    copies = build_problem(workload_of([f"{first}*2"]), platform)
+    assert not any("hold for all" in text for text in copies.warnings)
