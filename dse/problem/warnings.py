@@ -103,14 +103,14 @@ def _check_dimensions(
 ) -> None:
     """Refuse sizes of dimensions that no network has, or not the one that they are given for."""
     pairs = list(zip(workload, tables, strict=True))
+    options = {key for key, _ in sizes}
     for network, entry in pairs:
         for name in entry.imported.unused_dimensions:
-            if any(key == f"{network.name}:{name}" for key, _ in sizes):
+            if name not in options or f"{network.name}:{name}" in options:
                 own = entry.imported.dynamic_dimensions
                 hint = did_you_mean(name, own) if own else "its sizes are fixed"
                 raise WorkloadError(
-                    f"{as_written('dimensions')}: network {network.name!r} has no dynamic "
-                    f"dimension {name!r} ({hint})"
+                    f"network {network.name!r} has no dynamic dimension {name!r} ({hint})"
                 )
     given = {name for network in workload for name, _ in network.dimensions}
     used = {

@@ -1,5 +1,6 @@
 """Copies, repeats, waiting, arrival, deadlines and frames: from the file to every member."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -232,6 +233,19 @@ def test_only_a_dimension_that_no_network_has_is_refused(place, capsys):
         command = ["explore", *networks, *more, "--dim", more_sizes, "-o", str(place / "unused")]
         assert run(command) == 2
         assert message in capsys.readouterr().err
+
+
+def test_a_size_in_a_file_is_one_of_its_network(place, capsys):
+    """Not only of some network of the workload."""
+    entries = [
+        {"network": str(place / "nets/wide.onnx"), "dimensions": {"N": 2}},
+        {"network": "squeezenet", "dimensions": {"N": 2}},
+    ]
+    file = place / "sizes.json"
+    file.write_text(json.dumps({"networks": entries}))
+    assert run(["explore", str(file), "-p", "jetson-agx-xavier", "-o", str(place / "sizes")]) == 2
+    message = "dse: network 'squeezenet' has no dynamic dimension 'N' (its sizes are fixed)"
+    assert message in capsys.readouterr().err
 
 
 def test_a_size_of_one_network_is_that_of_a_command_for_one(place, capsys):
