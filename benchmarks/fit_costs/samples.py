@@ -42,7 +42,7 @@ SETS = (
     "hailo_zoo",
 )
 NEW_FAMILIES = tuple(
-    f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam")
+    f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam", "rknn_zoo")
 )
 """Sets that no figure is fitted to."""
 ELEMENT_KINDS = tuple(

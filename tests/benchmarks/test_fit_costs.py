@@ -11,7 +11,7 @@ from benchmarks.fit_costs.another import another_network, another_row
 from benchmarks.fit_costs.fit import Prior, fit_pool, left_out
 from benchmarks.fit_costs.pools import POOLS
 from benchmarks.fit_costs.reliability import diagram
-from benchmarks.fit_costs.samples import KEYS, parts_of, published
+from benchmarks.fit_costs.samples import KEYS, NEW_FAMILIES, of_sets, parts_of, published
 from benchmarks.fit_costs.write import peak_figures
 from paretosoc.fitness.cost_model.roofline import (
     DEPTHWISE,
@@ -23,11 +23,30 @@ from paretosoc.fitness.cost_model.roofline import (
     efficiency_of,
     padded_macs,
 )
+from paretosoc.fitness.cost_model.support import layer_support
+from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Tile
+from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
 from paretosoc.sdf.layer import LayerKind
 from tests.support.problems.small_networks import layer, window
 
 QUICK = ("DLAs", "RK3588's NPU", "Hailo")
+
+
+def test_rules_let_units_run_what_was_measured_on_them() -> None:
+    known = {entry.name for entry in catalogue()}
+    measured = {
+        (one.entry, one.network)
+        for one in (*published(), *of_sets(NEW_FAMILIES))
+        if one.entry[1].startswith("npu") and one.network in known
+    }
+    assert len(measured) > 100
+    for (platform, unit, precision), network in sorted(measured):
+        chip = load_platform(platform)
+        layers = [actor.layer for actor in load_network(network).graph.actors if actor.layer]
+        place = [one.name for one in chip.units].index(unit)
+        reasons = layer_support(layers, chip, precision).reasons
+        assert not [row[place] for row in reasons if row[place]], (platform, network)
 
 
 @pytest.mark.parametrize("name", QUICK)

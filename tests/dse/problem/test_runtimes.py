@@ -164,7 +164,7 @@ def test_unit_changes_that_layers_force_do_not_count():
 
 def test_a_forced_change_is_said():
     chip = load_platform("rk3588")
-    workload = workload_of(["vit_b_16"])
+    workload = workload_of(["swin_v2_t"])
     made = build_problem(
         workload, chip, with_defaults(Options(runtime=Runtime.RKNN), chip, workload)
     )

@@ -138,6 +138,34 @@ def test_restrictions_of_the_dla(good: Layer, bad: Layer, reason: str) -> None:
     assert why_not(bad, gpu, "fp16") is None
 
 
+@pytest.mark.parametrize(
+    ("good", "bad", "reason"),
+    [
+        (conv(kernel=31), conv(kernel=32), "kernel outside 1 to 31"),
+        (conv(stride=7), conv(stride=16), "stride outside 1 to 7"),
+        (conv(pad=15), conv(pad=16), "padding outside 0 to 15"),
+        (
+            layer("d", LayerKind.DECONVOLUTION, window=window(stride=4)),
+            layer("d", LayerKind.DECONVOLUTION, window=window(stride=3)),
+            "stride in a deconvolution other than 1, 2, 4, 8",
+        ),
+        (resize("linear", 16), resize("linear", 12), "factor that is not whole"),
+        (resize("nearest"), resize("cubic"), "Resize cubic"),
+        (
+            layer("e", LayerKind.ELEMENTWISE, operation="Add"),
+            layer("e", LayerKind.ELEMENTWISE, operation="Neg"),
+            "does not run Neg",
+        ),
+    ],
+)
+def test_restrictions_of_rk3588(good: Layer, bad: Layer, reason: str) -> None:
+    chip = load_platform("rk3588")
+    for npu in ("npu0", "npu1", "npu2"):
+        assert why_not(good, chip.unit_by_name[npu], "int8") is None
+        assert reason in str(why_not(bad, chip.unit_by_name[npu], "int8"))
+    assert why_not(bad, chip.unit_by_name["a76"], "int8") is None
+
+
 def test_softmax_runs_on_the_dla_of_orin() -> None:
     orin = load_platform("jetson-agx-orin").unit_by_name["dla0"]
     assert why_not(layer("s", LayerKind.SOFTMAX), orin, "fp16") is None
