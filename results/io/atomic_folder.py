@@ -127,7 +127,9 @@ def check_own_folder(folder: Path, is_ours: Callable[[Path], bool], *, overwrite
     except OSError as error:
         raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
     if foreign:
-        raise ResultError(f"{folder}: is not replaced, it holds {foreign[0]!r}, not of ours")
+        raise ResultError(
+            f"{folder}: is not replaced, it holds {foreign[0]!r}, which this command does not write"
+        )
 
 
 @dataclass(frozen=True)

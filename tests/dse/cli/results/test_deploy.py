@@ -170,7 +170,7 @@ def test_folders_that_are_not_replaced(dse, pair_folder, tmp_path):
     (out / "mine.engine").write_text("hours of work")
     refused = dse(*command, "--force")
     assert refused.status == 2
-    assert "'mine.engine', not of ours" in refused.err
+    assert "'mine.engine', which this command does not write" in refused.err
     assert (out / "mine.engine").exists()
     shutil.rmtree(out)
     out.mkdir()

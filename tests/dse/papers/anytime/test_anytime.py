@@ -280,7 +280,7 @@ def test_the_command_writes_figure_and_tables(dse, plan_file, tmp_path):
     (folder / "mine.txt").write_text("keep")
     refused = dse("papers", "replay", plan_file, "-o", folder, "--force")
     assert refused.status == 2
-    assert "'mine.txt', not of ours" in refused.err
+    assert "'mine.txt', which this command does not write" in refused.err
 
 
 @pytest.mark.parametrize(

@@ -252,7 +252,7 @@ def test_a_combination_that_keeps_no_limit_has_no_front(dse, tmp_path: Path) -> 
     assert dse("verify", out).status == 0
     (out / "notes.txt").write_text("mine")
     refused = dse(*again, "--force")
-    assert "it holds 'notes.txt', not of ours" in refused.err
+    assert "it holds 'notes.txt', which this command does not write" in refused.err
 
 
 CLOSED = """\

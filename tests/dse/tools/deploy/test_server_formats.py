@@ -148,7 +148,7 @@ def test_a_repository_is_replaced_and_foreign_files_keep_it(dse, tmp_path):
     foreign.write_text("mine")
     ran = dse(*command, "--force")
     assert ran.status == 2
-    assert "holds 'small', not of ours" in ran.err
+    assert "holds 'small', which this command does not write" in ran.err
     foreign.unlink()
     assert dse(*command, "--force").status == 0
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []

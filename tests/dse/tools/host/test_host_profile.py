@@ -199,7 +199,7 @@ def test_what_cannot_be_measured_is_said(dse, networks, tmp_path):
     taken.mkdir()
     (taken / "notes.txt").write_text("mine")
     foreign = dse("profile", networks[0], "-o", taken, "--force")
-    assert "it holds 'notes.txt', not of ours" in foreign.err
+    assert "it holds 'notes.txt', which this command does not write" in foreign.err
     many = dse("profile", networks[0], "--threads", 5000, "-o", tmp_path / "new")
     assert "--threads must be from 1" in many.err
     assert not (tmp_path / "new").exists()
