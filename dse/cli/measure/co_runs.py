@@ -16,6 +16,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
 from paretosoc.dse.tools.host.measure.co_running import run_co_runs
+from paretosoc.dse.workload.read_options import parse_options
 from paretosoc.fitness.calibration.co_runs import (
     COLUMNS,
     FEWEST_NETWORKS,
@@ -58,6 +59,7 @@ def co_runs(
         float,
         Option(min=0.05, max=60, help="Time of each run."),
     ] = 0.5,
+    dim: opt.Dimensions = None,
     seed: opt.WeightSeed = 0,
     force: opt.Force = False,
 ) -> None:
@@ -85,6 +87,7 @@ def co_runs(
         subjects,
         make_units(free_cores(), threads),
         describe_host(),
+        parse_options({"dimensions": dim}),
         rounds=rounds,
         seconds=seconds,
         seed=seed,

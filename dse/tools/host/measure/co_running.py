@@ -12,6 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from itertools import cycle
 from multiprocessing.connection import Connection
 
@@ -45,6 +46,7 @@ def run_co_runs(
     networks: Sequence[str],
     units: Sequence[HostUnit],
     host: Host,
+    options: Options,
     *,
     rounds: int,
     seconds: float,
@@ -57,7 +59,7 @@ def run_co_runs(
         WorkloadError, GraphError, ResultError: on networks that cannot be run here.
     """
     optional_import("onnxruntime", extra="host", purpose="running networks here")
-    built = draft_problem(workload_from(networks), units, host, Options(groups=1))
+    built = draft_problem(workload_from(networks), units, host, replace(options, groups=1))
     names = [network.name for network in built.problem.networks]
     whole = [len(network.group_names) == 1 for network in built.problem.networks]
     if not all(whole):
