@@ -82,6 +82,17 @@ def threaded_frame(document: Document, work: Callable[[int, int], None]) -> Fram
     return frame
 
 
+def run_plan(
+    document: Document, work: Callable[[int, int], None], warm_up: int, frames: int
+) -> None:
+    """Run frames with a thread for each queue, if the networks have frames. ``work`` as for
+    :func:`threaded_frame`."""
+    if document["plan"] is None:
+        print("no latency was measured: the networks run freely, without a common frame")
+    else:
+        run_frames(document, threaded_frame(document, work), warm_up, frames)
+
+
 def run_frames(document: Document, frame: Frame, warm_up: int, frames: int) -> None:
     """Run frames one after the other, or one in every period, and print how long the networks
     took."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import Any
 import numpy as np
 import onnxruntime
 
-from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_frames, threaded_frame
+from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_plan
 
 CPU = "CPUExecutionProvider"
 TOLERANCE = 1e-5
@@ -32,18 +33,22 @@ EXACT = {"CUDAExecutionProvider": {"use_tf32": "0"}}
 CPU_ALONE = {"provider": CPU, "options": {}, "session": {}}
 
 
-def open_session(path: Path, unit: Mapping[str, Any], *, fused: bool = False) -> Any:
+def open_session(
+    path: Path, unit: Mapping[str, Any], *, fused: bool = False, threads: int = 0
+) -> Any:
     """Return a session with all nodes that the unit's provider takes on it.
 
     Args:
         path: path of the model.
         unit: its entry of ``providers`` in ``deployment.json``.
         fused: let ONNX Runtime fuse nodes.
+        threads: of the CPU's provider; 0: one for each core.
     """
     options = onnxruntime.SessionOptions()
     options.log_severity_level = 3
     levels = onnxruntime.GraphOptimizationLevel
     options.graph_optimization_level = levels.ORT_ENABLE_ALL if fused else levels.ORT_DISABLE_ALL
+    options.intra_op_num_threads = threads
     options.add_session_config_entry("session.record_ep_graph_assignment_info", "1")
     for key, value in unit["session"].items():
         options.add_session_config_entry(key, value)
@@ -136,17 +141,21 @@ def main() -> int:
             run_session(session, values)
         right &= _check_results(network, folder, values)
     print("assignment and results as planned" if right else "NOT as planned")
-    if document["plan"] is not None:
-        fused = [
-            [
-                open_session(folder / p["file"], providers[p["unit"]], fused=True)
-                for p in n["segments"]
-            ]
-            for n in networks
+    # Units that are all the CPU's provider get equal parts of the cores.
+    on_cpu = [unit["provider"] for unit in providers.values()].count(CPU)
+    threads = max(1, (os.cpu_count() or 1) // on_cpu) if on_cpu > 1 else 0
+    fused = [
+        [
+            open_session(folder / p["file"], providers[p["unit"]], fused=True, threads=threads)
+            for p in n["segments"]
         ]
-        tensors: list[dict[str, Any]] = [{} for _ in networks]
-        frame = threaded_frame(document, lambda n, s: run_session(fused[n][s], tensors[n]))
-        run_frames(document, frame, given.warm_up, given.frames)
+        for n in networks
+    ]
+    tensors: list[dict[str, Any]] = [{} for _ in networks]
+    run_plan(
+        *(document, lambda n, s: run_session(fused[n][s], tensors[n])),
+        *(given.warm_up, given.frames),
+    )
     return 0 if right else 1
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import onnxruntime
 from rknnlite.api import RKNNLite
 
-from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_frames, threaded_frame
+from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_plan
 
 TYPES = {"bool": np.bool_, "uint8": np.uint8, "int8": np.int8, "int32": np.int32,
          "int64": np.int64, "float16": np.float16, "float": np.float32}  # fmt: skip
@@ -68,8 +68,7 @@ def main() -> int:
                 values[n].setdefault(tensor["name"], made)
             work(n, s)
             print(f"{part['file']} on {device}")
-    if document["plan"] is not None:
-        run_frames(document, threaded_frame(document, work), given.warm_up, given.frames)
+    run_plan(document, work, given.warm_up, given.frames)
     return 0
 
 

@@ -1,6 +1,7 @@
 """``--to onnxruntime``: ONNX Runtime's own report of where each node is equals the mapping."""
 
 import json
+import os
 import runpy
 import subprocess
 import sys
@@ -223,6 +224,32 @@ def test_cuda_is_told_not_to_round_to_tf32(tmp_path, monkeypatch):
         script["open_session"](folder / "none.onnx", {**cuda, "options": options})
     cpu = ("CPUExecutionProvider", {})
     assert opened == [[(cuda["provider"], {"use_tf32": value}), cpu] for value in ("0", "1")]
+
+
+def test_frames_run_fused_on_equal_parts_of_the_cores(tmp_path, monkeypatch, capsys):
+    folder = placed(tmp_path, "squeezenet", CPU, check=False)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.delitem(sys.modules, "frame_plan", raising=False)
+    monkeypatch.setattr(os, "cpu_count", lambda: 6)
+    opened, real = [], onnxruntime.InferenceSession
+
+    def spied(path, options, **more):
+        opened.append((options.intra_op_num_threads, options.graph_optimization_level))
+        return real(path, options, **more)
+
+    spied.get_provider_graph_assignment_info = None
+    monkeypatch.setattr(onnxruntime, "InferenceSession", spied)
+    monkeypatch.setattr(sys, "argv", ["run.py", "--frames", "1"])
+    script = runpy.run_path(str(folder / "run.py"))
+    assert script["main"]() == 0
+    levels = onnxruntime.GraphOptimizationLevel
+    checks, frames = (0, levels.ORT_DISABLE_ALL), (3, levels.ORT_ENABLE_ALL)
+    assert opened == 6 * [checks] + 3 * [frames]
+    assert "squeezenet: latency" in capsys.readouterr().out
+    document = json.loads((folder / "deployment.json").read_text())
+    (folder / "deployment.json").write_text(json.dumps({**document, "plan": None}))
+    assert script["main"]() == 0
+    assert "no latency was measured: the networks run freely" in capsys.readouterr().out
 
 
 def test_number_formats_that_the_models_do_not_have_are_noted(dse, tmp_path):
