@@ -127,7 +127,7 @@ def test_an_importer_that_is_no_command_leaves_the_others(monkeypatch, target):
     group = command()
     assert {"mine", *IMPORTERS.own} == set(group.commands)
     with pytest.raises(PlatformError, match=r"dse import: parameters annotated as .* mine: "):
-        group.main(["mine"], standalone_mode=False)
+        group.main(["mine", "times.txt", "-n", "alexnet"], standalone_mode=False)
 
 
 def test_what_is_installed_has_the_entry_points_of_the_sources():

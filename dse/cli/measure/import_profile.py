@@ -72,7 +72,9 @@ def _command_of_importer(name: str) -> click.Command:
         """Print why this importer cannot be loaded."""
         raise reason
 
-    return command_of(name, refuse)
+    refusing = command_of(name, refuse)
+    refusing.context_settings |= {"ignore_unknown_options": True, "allow_extra_args": True}
+    return refusing
 
 
 def trtexec(
