@@ -20,9 +20,6 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor
 
-ROUNDING = {"fp16": 2.0**-11, "int8": 1 / 254}
-"""Largest error of one rounding by number format, as a share of a tensor's largest value: half a
-step of FP16's ten bits, and of 127 equal steps."""
 _FLOAT, _HALF = 1, 10
 _SAMPLES = 4
 """Random inputs for a calibration."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.deploy.check_onnx import (
+    ROUNDING,
     Equality,
     Values,
     WrittenPart,
@@ -18,7 +19,6 @@ from paretosoc.dse.tools.deploy.job import Job
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.dse.tools.deploy.searched_inputs import check_models, searched_model
 from paretosoc.dse.tools.deploy.strong_types import (
-    ROUNDING,
     has_scales,
     kept_types,
     to_half,

@@ -251,6 +251,24 @@ def test_a_tensor_that_is_finite_nowhere_shows_nothing(tmp_path):
         check_equality(data, None, parts, label="masked", dimensions=sizes)
 
 
+def test_parts_of_a_model_in_fp16_round_where_the_whole_need_not(tmp_path):
+    """The CPU's kernels compute in FP32, and pairs of casts between two of them are left out."""
+    rng = np.random.default_rng(0)
+    nodes, weights = [], []
+    for k in range(3):
+        values = rng.normal(size=(16, 16, 3, 3)).astype(np.float16)
+        weights.append(numpy_helper.from_array(values, f"w{k}"))
+        nodes.append(helper.make_node("Conv", [f"x{k}", f"w{k}"], [f"x{k + 1}"], f"conv{k}"))
+    x, y = (helper.make_tensor_value_info(f"x{k}", TensorProto.FLOAT16, [1, 16, n, n])
+            for k, n in ((0, 16), (3, 10)))  # fmt: skip
+    graph = helper.make_graph(nodes, "half", [x], [y], weights)
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    data = made.SerializeToString()
+    parts = written(data, None, [["conv0"], ["conv1"], ["conv2"]], tmp_path / "parts")
+    found, values = check_equality(data, None, parts, label="half")
+    assert 1e-5 < found.largest_difference / np.abs(values["x3"].astype(float)).max() < 2e-3
+
+
 def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     import sys
 

@@ -9,8 +9,13 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from paretosoc.dse.tools.deploy import write_models
-from paretosoc.dse.tools.deploy.check_onnx import WrittenPart, check_equality, check_formats
-from paretosoc.dse.tools.deploy.strong_types import ROUNDING, kept_types, to_half, to_int8
+from paretosoc.dse.tools.deploy.check_onnx import (
+    ROUNDING,
+    WrittenPart,
+    check_equality,
+    check_formats,
+)
+from paretosoc.dse.tools.deploy.strong_types import kept_types, to_half, to_int8
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.onnx.parts import cut_model, save_part
 
