@@ -73,7 +73,7 @@ def _command_of_importer(name: str) -> click.Command:
         raise reason
 
     refusing = command_of(name, refuse)
-    refusing.context_settings |= {"ignore_unknown_options": True, "allow_extra_args": True}
+    refusing.ignore_unknown_options = refusing.allow_extra_args = True
     return refusing
 
 
