@@ -69,7 +69,13 @@ def served_units(platform: Platform, options: Options, runtime: Runtime) -> tupl
     units = choose_units(platform, options.units)
     places = rules.places(platform)
     served = tuple(unit for unit in units if unit.name in places)
-    if not served or (options.units is not None and len(served) < len(units)):
+    if not served and options.units is None:
+        own = (platform.deployment and platform.deployment.runtime) or Runtime.NONE.value
+        raise WorkloadError(
+            f"{as_written('runtime', runtime.value)}: {rules.served(platform)}, whose default is "
+            f"{as_written('runtime', own)}"
+        )
+    if options.units is not None and len(served) < len(units):
         other = runtimes_serving(platform, tuple(unit.name for unit in units))
         raise WorkloadError(
             f"{as_written('runtime', runtime.value)}: {rules.served(platform)}, got "

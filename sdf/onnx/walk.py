@@ -185,14 +185,15 @@ class _State:
         condition = self.tensors.get(node.inputs[0]) if node.inputs else None
         value = None if condition is None else condition.value
         if node.operator != "If" or value is None or value.size != 1:
-            reason = (
-                "its condition depends on the data"
-                if node.operator == "If"
-                else "it repeats a graph, as often as the data say"
-            )
+            reason = "it repeats a graph, as often as the data say; export the model without it"
+            if node.operator == "If":
+                names = ", ".join(map(repr, self._inputs_behind(node.inputs[0]))) or "the data"
+                reason = (
+                    f"its condition depends on {names}; export the model without it, or with "
+                    f"{names} as a constant"
+                )
             raise GraphError(
-                f"node {node.name!r}: control flow ({node.operator}) cannot be mapped, for "
-                f"{reason}; export the model without it"
+                f"node {node.name!r}: control flow ({node.operator}) cannot be mapped, for {reason}"
             )
         branch = chosen_branch(node, condition=bool(value.reshape(())))
         for tensor in branch.initializer:
@@ -203,6 +204,12 @@ class _State:
         self._read.update(name for inner in nodes for name in inner.inputs)
         for inner in nodes:
             self.visit(inner)
+
+    def _inputs_behind(self, tensor: str) -> list[str]:
+        """Return the inputs of the network that a tensor depends on."""
+        nodes, _ = needed(self.layers, [tensor])
+        read = {tensor, *(name for node in nodes for name in node.inputs)}
+        return [name for name in self.free_inputs if name in read]
 
     def _fold(self, node: Node, inputs: list[Tensor | None]) -> bool:
         """Set the outputs of a node with known values. Return False if they are not known."""

@@ -160,7 +160,10 @@ def _typed(node: Node, type_proto: Any) -> Typed | None:
     if which is None:
         return None
     if which != "tensor_type":
-        raise node.error("sequences, maps, optional and sparse tensors cannot be mapped")
+        raise node.error(
+            "sequences, maps, optional and sparse tensors cannot be mapped; export the model "
+            "without them"
+        )
     tensor = type_proto.tensor_type
     if not tensor.HasField("shape"):
         return None

@@ -66,7 +66,12 @@ def test_a_runtime_of_a_platform_is_one_of_the_table_and_serves_units_of_it():
         (
             "snapdragon-865",
             {"runtime": "rknn"},
-            "runtime='rknn': RKNN serves no unit of snapdragon-865.*runtime='openvino' serves",
+            "RKNN serves no unit of snapdragon-865, whose default is runtime='none'",
+        ),
+        (
+            "rk3588",
+            {"runtime": "onnxruntime"},
+            "ONNX Runtime serves no unit of rk3588, whose default is runtime='rknn'",
         ),
         (
             "jetson-agx-orin",

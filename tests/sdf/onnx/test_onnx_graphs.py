@@ -182,6 +182,22 @@ def test_an_if_on_a_size_is_the_branch_it_takes(length: int, taken: str) -> None
     assert network.outputs == (("y", (1, length)),)
 
 
+def test_a_condition_on_an_input_names_it() -> None:
+    chosen = branch(node("Relu", ["x"], "t"), result="t")
+    other = branch(node("Sigmoid", ["x"], "t"), result="t")
+    nodes = [
+        node("Abs", ["rate"], "m"),
+        node("Equal", ["m", "wanted"], "same"),
+        node("If", ["same"], "y", then_branch=chosen, else_branch=other),
+    ]
+    wanted, rate = (helper.make_tensor(name, 1, (), [16000]) for name in ("wanted", "rate"))
+    words = "its condition depends on 'rate'; export .* or with 'rate' as a constant"
+    with pytest.raises(GraphError, match=words):
+        read(model(nodes, {"x": (2,), "rate": ()}, ["y"], weights=[wanted]))
+    fixed = read(model(nodes, {"x": (2,)}, ["y"], weights=[wanted, rate]))
+    assert [layer.operation for layer in layers(fixed)] == ["Relu"]
+
+
 def test_a_branch_may_pass_on_what_it_reads() -> None:
     same = branch(result="x")
     proto = model(
