@@ -15,6 +15,7 @@ from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
 from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
 from paretosoc.results.deploy.deployment import Deployment, Segment, check_platform
+from paretosoc.results.deploy.deployment_document import DeployedModel
 from paretosoc.results.deploy.iree_script import check_iree, iree_script
 from paretosoc.results.deploy.llama_script import check_llama, language_models, llama_script
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
@@ -53,6 +54,8 @@ from paretosoc.results.deploy.trtexec_script import (
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.runtimes import Runtime
+from paretosoc.sdf.onnx.file import normal_domain
+from paretosoc.sdf.onnx.operators.op_kinds import operation_name
 from paretosoc.sdf.onnx.parts import ModelPart
 
 TRTEXEC_FILE, RUN_FILE, CONVERT_FILE = "engines.sh", "run.py", "convert.py"
@@ -123,7 +126,7 @@ def _write_engines(job: Job) -> Facts:
     job.write_text(TRTEXEC_FILE, trtexec_script(job.deployment, version), executable=True)
     types, notes = _types(job, version)
     models = write_segments(job, entire=True, types=types)
-    job.notes.extend(notes)
+    job.notes.extend([*notes, *_foreign_operators(models)])
     return {"models": models, "devices": unit_engines(job.deployment)}
 
 
@@ -150,6 +153,17 @@ def _types(job: Job, version: Version) -> tuple[str, list[str]]:
             "input, and serve timing only."
         )
     return types, notes
+
+
+def _foreign_operators(models: Sequence[DeployedModel]) -> list[str]:
+    """Return a note on operators that TensorRT's parser may not have."""
+    nodes = (node for model in models for part in model.parts for node in part.model.graph.node)
+    foreign = sorted(
+        {operation_name(n.domain, n.op_type) for n in nodes if normal_domain(n.domain)}
+    )
+    if not foreign:
+        return []
+    return [f"TensorRT may need plugins for what is no operator of ONNX: {', '.join(foreign)}."]
 
 
 def _note_types(job: Job, served: Callable[[Segment], bool] = lambda _: True) -> None:

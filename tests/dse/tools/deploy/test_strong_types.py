@@ -293,3 +293,24 @@ def test_random_weights_require_equality_before_the_cast_only(dse, tmp_path, mon
     (network,) = json.loads((out / "deployment.json").read_text())["networks"]
     assert network["equality"]["largest_difference"] == 0
     assert network["equality"]["format_difference"] is None
+
+
+def test_operators_that_are_not_of_onnx_are_noted(dse, tmp_path):
+    value = helper.make_tensor_value_info
+    nodes = [
+        helper.make_node("Abs", ["x"], ["a"]),
+        helper.make_node("Gelu", ["a"], ["y"], domain="com.microsoft"),
+    ]
+    graph = helper.make_graph(nodes, "g", [value("x", FLOAT, [1, 8])], [value("y", FLOAT, None)])
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "g.onnx")
+    for name, words in (("g.onnx", "plugins for what is no operator of ONNX: com.microsoft::Gelu"),
+                        ("squeezenet", None)):  # fmt: skip
+        network = tmp_path / name if words else name
+        made = dse("explore", network, "-p", "jetson-orin-nano-8gb", "-q", "--max-nodes", "0",
+                   "--max-evaluations", "5", "-o", tmp_path / f"{name}-run")  # fmt: skip
+        assert made.status == 0, made.err
+        ran = dse("deploy", tmp_path / f"{name}-run", "--to", "trtexec", "--no-check",
+                  "-o", tmp_path / f"{name}-out")  # fmt: skip
+        assert ran.status == 0, ran.err
+        assert words in ran.out if words else "plugins" not in ran.out
