@@ -226,6 +226,8 @@ COMMANDS = (
         " --max-evaluations 4000 --objective response:track --objective power -o runs/detectors",
     ),
     Command("peers", "python -m benchmarks.peers --markdown"),
+    Command("dispatch", "python -m benchmarks.dispatch --markdown"),
+    Command("conservation", "python -m benchmarks.conservation --markdown"),
     Command("transitions", "python -m benchmarks.accuracy.transitions --markdown"),
     Command("frontier", "python -m benchmarks.frontier --markdown"),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),

@@ -72,7 +72,7 @@ def plot(
     if member and what in (Plot.FRONT, Plot.CONVERGENCE):
         raise WorkloadError(f"--member: is for gantt, energy, roofline, not for {what.value}")
     if label and len(label) != len(folders):
-        raise WorkloadError(f"--label: {len(folders)} are required, got {len(label)}")
+        raise WorkloadError(f"--label: {len(folders)} required, got {len(label)}")
     check_output_file(output, overwrite=force, suffixes=tuple(PICTURE_MAKERS))
     if platform is not None:
         if what is not Plot.ROOFLINE or member or label:

@@ -113,7 +113,7 @@ def test_rooflines_of_networks_need_no_folder(dse, tmp_path):
     [
         (["front", "-o", "a.gif"], ".svg, .pdf or .png is required"),
         (["front", "-o", "a.svg", "--member", "knee"], "is for gantt, energy, roofline"),
-        (["gantt", "-o", "a.svg", "--label", "a", "--label", "b"], "1 are required, got 2"),
+        (["gantt", "-o", "a.svg", "--label", "a", "--label", "b"], "--label: 1 required, got 2"),
         (["gantt", "-o", "a.svg", "--member", "best"], "a number from 0"),
         (["pie", "-o", "a.svg"], "pie"),
     ],
