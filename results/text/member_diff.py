@@ -37,21 +37,7 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
         if len(problem.networks) > 1 and Objective(_LATENCY.kind, n) not in problem.objectives:
             name = f"latency of {network.name}{alone}"
             lines.append(_figure(name, _LATENCY, member.latencies_ps[n]))
-    if _ENERGY not in problem.objectives:
-        name = "energy of a period" if problem.has_rates else "energy"
-        lines.append(_figure(name, _ENERGY, member.energy_fj))
-    parts = energy_parts_fj(problem, member)
-    rest = parts.pop(REST)
-    busy = {problem.units[u].unit_name for u in member.design.units.tolist()}
-    units = ", ".join(
-        f"{name} {format_number(fj / FJ_PER_MJ)}{'' if name in busy else ' (idle power only)'}"
-        for name, fj in parts.items()
-        if fj
-    )
-    lines.append(
-        f"energy by unit, with its memory traffic (mJ): {units}; {REST}: "
-        f"{format_number(rest / FJ_PER_MJ)}"
-    )
+    lines += _energy_lines(problem, member)
     for n, network in enumerate(problem.networks):
         runs = ", ".join(f"{groups} on {unit}" for groups, unit in mapping_runs(problem, member, n))
         lines.append(f"groups of {network.name}: {runs}")
@@ -97,6 +83,29 @@ def _figure(name: str, objective: Objective, value: int) -> str:
 REST = "idle memory, clocks and board"
 """The energy that no unit takes: memory that nothing uses, power of clocks that are on, and the
 board."""
+
+
+def _energy_lines(problem: Problem, member: Member) -> list[str]:
+    """Return a member's energy, and what each unit takes of it."""
+    if not member.energy_fj:
+        return ["no power is known"]
+    lines = []
+    if _ENERGY not in problem.objectives:
+        name = "energy of a period" if problem.has_rates else "energy"
+        lines.append(_figure(name, _ENERGY, member.energy_fj))
+    parts = energy_parts_fj(problem, member)
+    rest = parts.pop(REST)
+    busy = {problem.units[u].unit_name for u in member.design.units.tolist()}
+    units = ", ".join(
+        f"{name} {format_number(fj / FJ_PER_MJ)}{'' if name in busy else ' (idle power only)'}"
+        for name, fj in parts.items()
+        if fj
+    )
+    lines.append(
+        f"energy by unit, with its memory traffic (mJ): {units}; {REST}: "
+        f"{format_number(rest / FJ_PER_MJ)}"
+    )
+    return lines
 
 
 def energy_parts_fj(problem: Problem, member: Member) -> dict[str, int]:

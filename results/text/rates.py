@@ -191,7 +191,10 @@ def image_lines(problem: Problem, member: Member) -> list[str]:
     is_mean = _THROUGHPUT in problem.objectives and sum(problem.images) > 1
     if not _has_batches(problem) and (member.free_run is not None or not is_mean):
         return []
-    lines = [f"energy per image: {format_number(energy_per_image_mj(problem, member))} mJ"]
+    lines = []
+    if member.energy_fj:
+        each = energy_per_image_mj(problem, member)
+        lines.append(f"energy per image: {format_number(each)} mJ")
     rates = images_per_second(problem, member)
     if rates is not None:
         pairs = zip(problem.networks, rates, strict=True)

@@ -332,6 +332,9 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     _, *example = shlex.split(done.out.splitlines()[-1])
     explored = dse(*example, "--max-evaluations", 300, "-q", "--max-nodes", "0")
     assert explored.status == 0, explored.err
+    shown = dse("show", made, "--member", 0).out
+    assert "no power is known\n" in shown
+    assert " mJ" not in shown
     ran = dse("run", made, "--frames", 5, "--json")
     assert ran.status == 0, ran.err
     document = json.loads(ran.out)
