@@ -1,5 +1,5 @@
-"""Builders of detectors of 80 classes from their published configurations: YOLOv5u, YOLOX, YOLOv8,
-YOLOv10 and YOLO11."""
+"""Builders of detectors of 80 classes from their published configurations: YOLOv5, YOLOv5u, YOLOX,
+YOLOv8, YOLOv10 and YOLO11."""
 
 from __future__ import annotations
 
@@ -46,13 +46,19 @@ class Size:
 YOLOX = "https://github.com/Megvii-BaseDetection/YOLOX"
 _ULTRALYTICS = "https://docs.ultralytics.com/models/"
 FAMILIES = {
-    "yolov5": Family("YOLOv5u", f"{_ULTRALYTICS}yolov5", (3, 6, 9, 3)),
+    "yolov5": Family("YOLOv5", "https://github.com/ultralytics/yolov5", (3, 6, 9, 3)),
+    "yolov5u": Family("YOLOv5u", f"{_ULTRALYTICS}yolov5", (3, 6, 9, 3)),
     "yolox_": Family("YOLOX", YOLOX, (3, 9, 9, 3)),
     "yolov8": Family("YOLOv8", f"{_ULTRALYTICS}yolov8"),
     "yolov10": Family("YOLOv10", "https://github.com/THU-MIG/yolov10"),
     "yolo11": Family("YOLO11", f"{_ULTRALYTICS}yolo11", (2, 2, 2, 2)),
 }
 SIZES = {
+    "yolov5n": Size(0.33, 0.25, 1024, "ssssssss", 28.0),
+    "yolov5s": Size(0.33, 0.5, 1024, "ssssssss", 37.4),
+    "yolov5m": Size(0.67, 0.75, 1024, "ssssssss", 45.4),
+    "yolov5l": Size(1, 1, 1024, "ssssssss", 49.0),
+    "yolov5x": Size(1.33, 1.25, 1024, "ssssssss", 50.7),
     "yolov5nu": Size(0.33, 0.25, 1024, "ssssssss", 34.3),
     "yolov5su": Size(0.33, 0.5, 1024, "ssssssss", 43.0),
     "yolov5mu": Size(0.67, 0.75, 1024, "ssssssss", 49.0),
@@ -85,6 +91,8 @@ SIZES = {
 
 def family_of(name: str) -> Family:
     """Return the family of a size, by its name."""
+    if name.startswith("yolov5") and name.endswith("u"):
+        return FAMILIES["yolov5u"]
     return next(family for prefix, family in FAMILIES.items() if name.startswith(prefix))
 
 
@@ -261,6 +269,17 @@ class _Yolo(NetworkBuilder):
             parts[1] = self.attention(parts[1], f"{name}/m{index}")
         return self.unit(self.concat(parts, f"{name}/join"), f"{name}/cv2", x.channels)
 
+    def detect_anchored(self, features: Sequence[Feature]) -> bytes:
+        """Add YOLOv5's heads and return the model: box, object and classes of every pixel, for three
+        anchors."""
+        found = []
+        for index, x in enumerate(features):
+            name = f"detect{index}"
+            y = self.conv(x, name, 3 * (5 + CLASSES), 1, activation=None)
+            y = self.activate(y, f"{name}/act", "Sigmoid")
+            found.append(self.reshape(y, f"{name}/rows", (3, 5 + CLASSES, y.shape[1] * y.shape[2])))
+        return self.build(self.concat(found, "result", axis=3))
+
     def detect_decoupled(self, features: Sequence[Feature], channels: int) -> bytes:
         """Add YOLOX's heads and return the model: box, object and classes of every pixel."""
         found = []
@@ -288,7 +307,7 @@ def build_yolo(name: str, pixels: int = 0) -> bytes:
     """Return the network of a size for square images, by default those of its accuracy."""
     family, size = family_of(name).title, SIZES[name]
     x_like, ten, eleven = (family == title for title in ("YOLOX", "YOLOv10", "YOLO11"))
-    old = x_like or family == "YOLOv5u"
+    old = x_like or family in ("YOLOv5", "YOLOv5u")
     net = _Yolo(name, pixels or size.pixels, thin=name == "yolox_nano")
 
     def wide(channels: int) -> int:
@@ -337,4 +356,6 @@ def build_yolo(name: str, pixels: int = 0) -> bytes:
     large = join(down(medium, "h6/down", 512), p5, "h6", 1024, 3)
     if x_like:
         return net.detect_decoupled([small, medium, large], wide(256))
+    if family == "YOLOv5":
+        return net.detect_anchored([small, medium, large])
     return net.detect([small, medium, large], light=ten or eleven)

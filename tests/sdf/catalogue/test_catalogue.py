@@ -45,8 +45,14 @@ PUBLISHED = {
     "mobilenet_ssd": (1.15, 5.8, 0.01),
     "tiny_yolo": (3.4855, 15.86, 0.01),
     "emotion_ferplus": (0.875831296, 8.757704, 0.001),
-    # Half of the FLOPs in the tables of Ultralytics, github.com/Megvii-BaseDetection/YOLOX, whose
-    # counter adds batch normalisations, and github.com/THU-MIG/yolov10.
+    # Half of the FLOPs in the tables of Ultralytics (also github.com/ultralytics/yolov5),
+    # github.com/Megvii-BaseDetection/YOLOX, whose counter adds batch normalisations, and
+    # github.com/THU-MIG/yolov10.
+    "yolov5n": (2.25, 1.9, 0.02),
+    "yolov5s": (8.25, 7.2, 0.01),
+    "yolov5m": (24.5, 21.2, 0.01),
+    "yolov5l": (54.55, 46.5, 0.01),
+    "yolov5x": (102.85, 86.7, 0.01),
     "yolov5nu": (3.85, 2.6, 0.02),
     "yolov5su": (12.0, 9.1, 0.01),
     "yolov5mu": (32.1, 25.1, 0.01),
