@@ -270,8 +270,8 @@ class _Yolo(NetworkBuilder):
         return self.unit(self.concat(parts, f"{name}/join"), f"{name}/cv2", x.channels)
 
     def detect_anchored(self, features: Sequence[Feature]) -> bytes:
-        """Add YOLOv5's heads and return the model: box, object and classes of every pixel, for three
-        anchors."""
+        """Add YOLOv5's heads and return the model: box, object and classes of every pixel and
+        anchor."""
         found = []
         for index, x in enumerate(features):
             name = f"detect{index}"
