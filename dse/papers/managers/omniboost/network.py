@@ -23,6 +23,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.options import as_written
 from paretosoc.common.units import PS_PER_US
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace
@@ -48,7 +49,7 @@ class Embedding:
         for what, most, got in (
             ("units", UNITS, len(problem.units)),
             ("networks", NETWORKS, len(problem.networks)),
-            ("groups of a network", GROUPS, largest),
+            (f"groups of a network ({as_written('groups')})", GROUPS, largest),
         ):
             if got > most:
                 raise WorkloadError(f"omniboost: {what}: at most {most} are required, got {got}")
