@@ -25,8 +25,8 @@ from paretosoc.platforms.io.platform_file import platform_names
 
 OPTIONS = (
     *("variants", "min_accuracy_percent"),
-    *("groups", "max_transitions", "batch", "deadline_ms", "frames_per_second", "power_cap_w"),
-    "objectives",
+    *("dimensions", "groups", "max_transitions", "batch"),
+    *("deadline_ms", "frames_per_second", "power_cap_w", "objectives"),
 )
 """Options of a problem that hold for every board."""
 PAGE, PICTURE, DOCUMENT, FRONTS = "boards.html", "boards.svg", "boards.json", "front.csv"

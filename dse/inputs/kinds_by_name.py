@@ -269,6 +269,9 @@ class Sizes(Kind):
         size = Whole(1, 10**9)
         return tuple((key, size.read(number, name)) for key, number in value.items())
 
+    def given(self, value: Sequence[tuple[str, int]]) -> dict[str, int]:
+        return dict(value)
+
     def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, int], ...]:
         sizes: dict[str, int] = {}
         for text in given:

@@ -139,6 +139,7 @@ class ProblemOptions(TypedDict, total=False):
             "Size of a dynamic dimension, for one network or all: [NETWORK:]NAME=N. NAME "
             "is INPUT:AXIS for one input",
             "--dim",
+            axis="dimensions",
         ),
     ]
     batch: Annotated[

@@ -43,6 +43,7 @@ class RunSettings:
     profile: str | None = None
     losses: str | None = None
     variants: str | None = None
+    dimensions: str | None = None
     batch: str | None = None
     max_accuracy_loss_percent: str | None = None
     memory_cap_mb: str | None = None

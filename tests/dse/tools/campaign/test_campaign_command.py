@@ -90,6 +90,25 @@ def test_free_running_is_an_input(tmp_path):
     assert outcome.figures.objectives == tuple(member.objectives for member in front.members)
 
 
+def test_sizes_of_dimensions_are_those_of_explore(tmp_path):
+    file = {
+        "workloads": ["minilm-l6"],
+        "platforms": ["rk3588"],
+        "dimensions": ["sequence=16", "minilm-l6:sequence=32"],
+        "units": ["a76"],
+        "group_counts": [3],
+        "evaluations": [100],
+    }
+    (tmp_path / "c.json").write_text(json.dumps(file))
+    plan = load_plan(tmp_path / "c.json")
+    assert len(plan.runs) == 2
+    for run, size in zip(inputs_of(plan, program_identity()), (16, 32), strict=True):
+        problem = problem_from_bytes(decompress(explore_run(RunTask(run.hash, run)).problem))
+        sizes = {"sequence": size}
+        asked = Problem("minilm-l6", "rk3588", units="a76", groups=3, dimensions=sizes)
+        assert (problem.units[0].time_ps == asked.numeric.units[0].time_ps).all()
+
+
 def test_batches_losses_and_limits_are_those_of_explore(tmp_path):
     (tmp_path / "losses.csv").write_text(
         "network,layer,format,loss_ppm\nsqueezenet,*,int8,1000\nsqueezenet,*,fp16,1\n"

@@ -135,6 +135,15 @@ def test_a_board_without_the_unit_is_named_with_the_reason(tmp_path: Path) -> No
     assert found.boards[0].name == "jetson-xavier-nx"
 
 
+def test_sizes_of_dimensions_are_those_of_explore(dse, tmp_path: Path) -> None:
+    effort = ("--max-evaluations", "100", "--draws", "20", "--groups", "3")
+    board = ("--boards", "rk3588", "--dim", "sequence=16", "-o", tmp_path / "boards")
+    assert dse("choose", "minilm-l6", *board, *effort).status == 0
+    assert (
+        "sequence=16" in dse("campaign", "table", tmp_path / "boards", "--rows", "dimensions").out
+    )
+
+
 def test_what_no_board_can_run_is_an_error(dse, tmp_path: Path) -> None:
     (tmp_path / "n.onnx").write_bytes(b"no model")
     call = ("choose", tmp_path / "n.onnx", "-o", tmp_path / "o", "--boards", BOARDS[0], "-q")
