@@ -230,6 +230,18 @@ COMMANDS = (
     Command("conservation", "python -m benchmarks.conservation --markdown"),
     Command("transitions", "python -m benchmarks.accuracy.transitions --markdown"),
     Command("frontier", "python -m benchmarks.frontier --markdown"),
+    Command("search", "python -m benchmarks.search --markdown"),
+    Command("ten-networks", "python -m benchmarks.ten_networks --networks 2 6 10 16 --markdown"),
+    Command("many-networks", "python -m benchmarks.speed.many_networks --markdown"),
+    Command(
+        "co-run-intervals",
+        "python -m benchmarks.validation.co_run_intervals --markdown",
+        {
+            "bare_90": r"^\| 0, 0 \| \d+ \| # \|",
+            "within_90": r"^\| 1, 0\.5 \| \d+ \| # \|",
+            "within_50": r"^\| 1, 0\.5 \| # \|",
+        },
+    ),
     Command("unit-changes", "python -m benchmarks.unit_changes --markdown"),
     Command("searched-order", "python -m benchmarks.searched_order --markdown"),
     Command("hax-table6", "python -m examples.hax.table6 --markdown", is_quick=True),
