@@ -8,6 +8,7 @@ come near to it: they raise the prices of what the cheapest mapping uses most.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -27,6 +28,7 @@ MOST_STATES = 100
 PRICE_TIMES_TIME = 1 << 61
 
 
+@lru_cache(maxsize=2)
 def load_prices(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """Return rows of prices: of every unit, number formats apart, then of every network.
 

@@ -12,8 +12,8 @@ import pytest
 from benchmarks.oracles.frame_energy import frame_energy_fj
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.engines import explore as exploring
-from paretosoc.dse.engines.optimizers import OPTIMIZERS, Named
 from paretosoc.dse.search.optimizers import initial_population as initial_population
+from paretosoc.dse.search.optimizers import restarts
 from paretosoc.dse.search.optimizers.plain import RandomEngine
 from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.check.members.frames import simulate
@@ -190,8 +190,7 @@ def test_a_front_outside_the_space_is_an_internal_error(monkeypatch, tmp_path, c
             return rows
 
     # Without a proof it stands for auto.
-    astray = Named("nsga2", lambda space, seed: Astray(space, seed=seed))
-    monkeypatch.setitem(OPTIMIZERS.own, "nsga2", astray)
+    monkeypatch.setattr(restarts, "RestartingNsga2", Astray)
     arguments = command(tmp_path / "astray", "--fix", "emc=min", evaluations=1000)
     assert run(arguments) == 70
     error = capsys.readouterr().err
