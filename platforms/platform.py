@@ -90,9 +90,9 @@ class FitError:
         scale = round(hypot(*self.permille))
         of = "networks" if self.networks else "networks on units like it that were"
         return (
-            f"half within {percent_off(scale)} %, nine of ten within "
-            f"{percent_off(scale, NINE_OF_TEN)} % ({of} left out of the fit: "
-            f"{float(self.median_percent):.0f} %, {float(self.p90_percent):.0f} %)"
+            f"median {percent_off(scale)} %, 90th percentile {percent_off(scale, NINE_OF_TEN)} % "
+            f"({of} left out of the fit: {float(self.median_percent):.0f} and "
+            f"{float(self.p90_percent):.0f} %)"
         )
 
 

@@ -150,7 +150,8 @@ def _remarks(board: Board) -> Iterator[str]:
 def _why_open(board: Board) -> str:
     half, most = board.times_off_percent or (0, 0)
     text = (
-        f"The data do not carry an answer: times half within {half} %, nine of ten within {most} %"
+        "The data do not carry an answer: errors of times, median and 90th percentile: "
+        f"{half} and {most} %"
     )
     return f"{text}. With nominal costs: {board.reason}" if board.reason else text
 

@@ -40,7 +40,7 @@ def test_a_platform_states_the_errors_that_costs_are_drawn_with() -> None:
     for peak in (peak for unit in XAVIER.units for peak in unit.peaks if peak.error):
         scale = estimated(peak).of_network
         half, most = percent_off(scale), percent_off(scale, NINE_OF_TEN)
-        assert f"half within {half} %, nine of ten within {most} %" in peak.error.words
+        assert f"median {half} %, 90th percentile {most} %" in peak.error.words
 
 
 def half_up(value: Fraction) -> int:
