@@ -108,12 +108,12 @@ def test_a_search_finds_its_output_written_by_the_one_it_waited_for(
     from paretosoc.dse.server.mcp_server import Tools
 
     tools, began, go_on = Tools(Workspace(tmp_path)), Event(), Event()
-    explore = dse.explore
+    found = dse.explore(dse.Problem("resnet50", "jetson-agx-xavier"), max_evaluations=100)
 
-    def slow(*arguments: Any, **options: Any) -> dse.Front:
+    def slow(*_: Any, **__: Any) -> dse.Front:
         began.set()
         assert go_on.wait(60)
-        return explore(*arguments, **options)
+        return found
 
     monkeypatch.setattr(dse, "explore", slow)
     asked = {"networks": ["resnet50"], "platform": "jetson-agx-xavier", "max_evaluations": 100}
