@@ -281,7 +281,7 @@ def platform_lines(platform: Platform) -> list[str]:
         lines.append(
             "  Errors of estimates are those that fronts state and draw costs from: Student's t, "
             "of heavier tails than the few networks left out of the fit had, whose median and 90th "
-            "percentile stand in brackets."
+            "percentile are in brackets."
         )
     power = platform.memory.power
     timed = sum(record.time_ps is not None for record in platform.measurements)

@@ -28,6 +28,7 @@ MOST_STATES = 100
 PRICE_TIMES_TIME = 1 << 61
 
 
+# One problem is searched again and again: in slices, for another claim, by another solver.
 @lru_cache(maxsize=2)
 def load_prices(problem: Problem) -> tuple[tuple[int, ...], ...]:
     """Return rows of prices: of every unit, number formats apart, then of every network.

@@ -150,8 +150,8 @@ def _remarks(board: Board) -> Iterator[str]:
 def _why_open(board: Board) -> str:
     half, most = board.times_off_percent or (0, 0)
     text = (
-        "The data do not carry an answer: errors of times, median and 90th percentile: "
-        f"{half} and {most} %"
+        f"The costs are too uncertain for an answer: errors of times are {half} % in the median "
+        f"and {most} % at the 90th percentile"
     )
     return f"{text}. With nominal costs: {board.reason}" if board.reason else text
 

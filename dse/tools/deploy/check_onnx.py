@@ -89,8 +89,8 @@ def check_equality(
         How they compare, and the values of every input, random weight and output of the parts.
 
     Raises:
-        ResultError: if ONNX Runtime is not installed or cannot run one of them, or a tensor is
-            finite nowhere, or differs by more than ``RELATIVE_TOLERANCE`` of its largest value, by
+        ResultError: if ONNX Runtime is not installed or cannot run one of them, or a tensor has
+            no finite value, or differs by more than ``RELATIVE_TOLERANCE`` of its largest value, by
             eight roundings of FP16 if such tensors pass between parts.
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
@@ -175,8 +175,8 @@ def check_formats(
         compared.
 
     Raises:
-        ResultError: if ONNX Runtime is not installed or cannot run a part, or a result is
-            finite nowhere, or differs by more.
+        ResultError: if ONNX Runtime is not installed or cannot run a part, or a result
+            has no finite value, or differs by more.
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
     shares = [0.0]
@@ -223,8 +223,8 @@ def _difference(
     if not finite.size:
         unchecked = as_written("check", value=False, command="--no-check")
         raise ResultError(
-            f"{label}: is finite nowhere on random input, so that nothing is shown; {unchecked} "
-            "skips this check"
+            f"{label}: has no finite value on random input, so nothing can be compared; "
+            f"{unchecked} skips this check"
         )
     # Masks of attention are infinite in both.
     apart = (one != other) & ~(np.isnan(one) & np.isnan(other))

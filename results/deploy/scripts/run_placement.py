@@ -77,8 +77,8 @@ def run_session(session: Any, values: dict[str, Any]) -> None:
 def _check_assignment(
     network: Mapping[str, Any], segment: Mapping[str, Any], session: Any, provider: str
 ) -> bool:
-    """Compare where ONNX Runtime put its nodes, into which it may have expanded one of the model's,
-    with the segment's provider."""
+    """Print where ONNX Runtime put its nodes, into which it may have expanded one of the model's.
+    Return whether all are on the segment's provider."""
     nodes = [
         (node.name or node.op_type, part.ep_name)
         for part in session.get_provider_graph_assignment_info()

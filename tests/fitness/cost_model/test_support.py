@@ -149,7 +149,7 @@ def test_restrictions_of_the_dla(good: Layer, bad: Layer, reason: str) -> None:
             layer("d", LayerKind.DECONVOLUTION, window=window(stride=3)),
             "stride in a deconvolution other than 1, 2, 4, 8",
         ),
-        (resize("linear", 16), resize("linear", 12), "factor that is not whole"),
+        (resize("linear", 16), resize("linear", 12), "non-integer factor"),
         (resize("nearest"), resize("cubic"), "Resize cubic"),
         (
             layer("e", LayerKind.ELEMENTWISE, operation="Add"),

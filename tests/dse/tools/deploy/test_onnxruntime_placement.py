@@ -5,6 +5,7 @@ import os
 import runpy
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import onnx
@@ -15,6 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.measure.host_documents import UNKNOWN, platform_document
+from paretosoc.results.deploy.scripts.run_placement import _check_assignment
 
 CPU = {"provider": "CPUExecutionProvider"}
 WEBGPU = {
@@ -126,6 +128,23 @@ def test_one_provider_for_both_units(options, tmp_path):
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "assignment and results as planned" in ran.stdout
     assert "(longest of 3); predicted " in ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("places", "right"),
+    [(["mine", "mine"], True), (["mine", "CPUExecutionProvider"], False), ([], False)],
+)
+def test_a_node_on_another_provider_is_named(places, right, capsys):
+    parts = [
+        SimpleNamespace(ep_name=place, get_nodes=lambda k=k: [SimpleNamespace(name=f"n{k}")])
+        for k, place in enumerate(places)
+    ]
+    session = SimpleNamespace(get_provider_graph_assignment_info=lambda: parts)
+    network = {"name": "net", "groups": [{"name": "g"}]}
+    segment = {"first_group": 0, "last_group": 0, "unit": "cpu1"}
+    assert _check_assignment(network, segment, session, "mine") == right
+    told = "node 'n1': on CPUExecutionProvider, not on mine" in capsys.readouterr().out
+    assert told == (len(places) == 2 and not right)
 
 
 def test_nodes_that_onnx_runtime_expands_are_on_the_provider_of_their_parts(tmp_path):
