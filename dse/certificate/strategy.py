@@ -39,9 +39,9 @@ tolerance. With less time left the next tolerance follows."""
 SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75
 """Shares of the time to a deadline: for each of the first searches, then of the remaining time for
 the fastest member, an exact search, and bounds over boxes."""
-BY_ITSELF_PARTS = 24
-"""If the space has fewer parts than this, every proof is followed by a second of Z3 on the
-formulation."""
+BY_ITSELF_PARTS = 512
+"""If the space has fewer parts than this, every proof is followed by Z3 on the formulation, for up
+to three seconds."""
 TIMED_BOXES = 2
 """Before a deadline, so many times the default number of boxes at most."""
 

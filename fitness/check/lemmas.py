@@ -6,18 +6,20 @@ from dataclasses import dataclass
 
 from paretosoc.fitness.check.bounds import is_closed
 from paretosoc.fitness.check.choices import is_mirror_image, next_child, open_choice
+from paretosoc.fitness.check.costs import fill_costs
 from paretosoc.fitness.check.interpreted import interpreted
 from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.check.timeline import resume_timeline
+from paretosoc.fitness.check.timeline import begin_timeline, resume_timeline
 from paretosoc.fitness.check.tree import TreeFault, whole_space
-from paretosoc.fitness.check.walk import begin_part
+from paretosoc.fitness.check.walk import put_choices
 from paretosoc.fitness.check.work import AT_UNIT, ENDED, OVER, RUNNING, Work, make_work
 from paretosoc.results.front.certificate import NOT_NAMED
 from paretosoc.results.front.node_kinds import MEMBERS
 from paretosoc.results.problem.problem import Problem
 
-_begin, _resume, _is_closed = map(interpreted, (begin_part, resume_timeline, is_closed))
+_put_choices, _fill_costs = map(interpreted, (put_choices, fill_costs))
+_begin, _resume, _is_closed = map(interpreted, (begin_timeline, resume_timeline, is_closed))
 _open_choice, _next_child = map(interpreted, (open_choice, next_child))
 _is_mirror_image = interpreted(is_mirror_image)
 
@@ -85,6 +87,7 @@ class Lemmas:
         self._facts = make_facts(problem, claim, exact=True)
         self._work = make_work(self._facts)
         self._at: Lemma | None = None
+        self._points_of_costs: tuple[int, ...] | None = None
         self.group_of: list[int] = self._facts.group_of.tolist()
         """[instances]"""
 
@@ -167,7 +170,12 @@ class Lemmas:
     def _simulate(self, lemma: Lemma) -> Work:
         """Return the work arrays, in which the lemma's timeline has stopped in row 1."""
         if lemma != self._at:
-            _begin(self._facts, self._work, lemma.units, lemma.points)
+            _put_choices(self._facts, self._work, lemma.units, lemma.points)
+            # Most lemmas have the points of the one before, and filling takes the most time.
+            if lemma.points != self._points_of_costs:
+                _fill_costs(self._facts, self._work, 0, -1)
+                self._points_of_costs = lemma.points
+            _begin(self._facts, self._work)
             _resume(self._facts, self._work, 0)
             self._at = lemma
         return self._work

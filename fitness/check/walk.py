@@ -35,6 +35,14 @@ SOUND, NOT_CLOSED, NOT_SPLIT, TOO_MANY, MISSING = range(len(FAULTS))
 def begin_part(facts: Facts, work: Work, units: IntArray, points: IntArray) -> None:
     """Make the choices ``units`` [groups] and ``points`` [domains], from the beginning of the
     timeline on."""
+    put_choices(facts, work, units, points)
+    fill_costs(facts, work, 0, -1)
+    begin_timeline(facts, work)
+
+
+@jit
+def put_choices(facts: Facts, work: Work, units: IntArray, points: IntArray) -> None:
+    """Make choices, whose costs are in row 0."""
     for u in range(facts.units):
         work.groups_on[u] = 0
     for g in range(facts.groups):
@@ -47,8 +55,6 @@ def begin_part(facts: Facts, work: Work, units: IntArray, points: IntArray) -> N
     for g in range(facts.groups):
         work.priority[g] = facts.priority[g]
     work.costs_at[0] = 0
-    fill_costs(facts, work, 0, -1)
-    begin_timeline(facts, work)
 
 
 @jit

@@ -19,10 +19,12 @@ choices and its facts:
 * *times*: a group takes at least its smallest time over the points that are left, and exactly that
   time if the clocks have one point each;
 * *Eq. 5 to 8 in one contention interval* (Eq. 6): from an instant t on the layers R run, and
-  everything up to t is a fact. Until the first of them ends or another layer starts, at e, each
-  does ``cont_model``'s rate of work per picosecond. So the work of i in R would be done at an
-  instant d(i), in whole picoseconds: e = d(i) if et(i) = e, and e < d(i) if et(i) is larger. A
-  layer that is not ready before another one has started cannot be the first to start;
+  everything up to t is a fact. Until the first of them ends or another layer starts, each does
+  ``cont_model``'s rate of work per picosecond. So the work of i in R would be done at an instant
+  d(i), in whole picoseconds, and m is the first of them. A layer that is not ready before another
+  one has started cannot be the first to start; J are the others that have not started. So et(i) >=
+  m or st(j) < et(i) for one j in J. Once it is a fact that all of J start at e <= m or later, R
+  runs until then: et(i) = e if d(i) = e, else et(i) > e;
 * *speed*: no layer is faster than alone, so et(i) is at least t + work left / 2**16;
 * *load*: a layer that has not started by t and is on a unit follows the one that runs there (Eq.
   9), so makespan >= its end, or t, + the sum of their times. Summed over all units: units x
@@ -109,6 +111,7 @@ class Refutation:
         self._equations = Equations(problem, Setting.DISPATCH)
         # Not Solver(): its preprocessing is made for one check, and here there are many.
         self._solver = z3.SimpleSolver()
+        self._context = self._solver.ctx.ref()
         self._solver.set("rlimit", EFFORT)
         # Z3's older simplex answers questions as small as these in two thirds of the time.
         self._solver.set("arith.solver", 2)
@@ -184,7 +187,12 @@ class Refutation:
                 raise Ended(f"Z3 says unknown to question {self.questions}")
             if answer != self._z3.unsat:
                 raise NotShown(f"Z3 says {answer} to question {self.questions}")
-            self._solver.add(goal)
+            self._add(goal)
+
+    def _add(self, *constraints: Term) -> None:
+        """Add constraints to the part: ``Solver.add`` compares sorts for longer than Z3 takes."""
+        for constraint in constraints:
+            self._z3.Z3_solver_assert(self._context, self._solver.solver, constraint.as_ast())
 
     # Choices
 
@@ -224,7 +232,7 @@ class Refutation:
             self._times(child, node)
             return
         S = self._equations.S
-        self._solver.add(S[group][child.units[group]])
+        self._add(S[group][child.units[group]])
         forced = [S[g][u] for g, u in enumerate(child.units) if g != group and u != node.units[g]]
         if forced:
             self._show(forced)
@@ -233,9 +241,7 @@ class Refutation:
         """Add the times over the operating points that are left, except those that are known from
         the part before the split."""
         known = set() if before is None else set(self._times_of(before))
-        self._solver.add(
-            [self._terms.known_time(*t) for t in self._times_of(node) if t not in known]
-        )
+        self._add(*[self._terms.known_time(*t) for t in self._times_of(node) if t not in known])
 
     def _times_of_(self, node: Lemma) -> list[tuple[int, int, int, bool]]:
         """Return groups, units, smallest times, and whether there is no other. ``NOT_NAMED`` stands
@@ -257,35 +263,42 @@ class Refutation:
     def _settle(self, node: Lemma, now: _Now) -> tuple[Stop, _Now]:
         """Starts and ends up to the instant at which the part's timeline stops are facts then."""
         state = self._lemmas.stop(node)
-        st, et = self._equations.st, self._equations.et
         for instant, starts in _events(now, state):
-            goals = [st[i] == instant for i in starts] + [et[i] > instant for i in starts]
             if instant > now.now_ps:
-                now, ends = self._advance(node, state, now, instant)
-                goals = ends + goals
-            if goals:
-                self._show(goals)
-            done = now.done | dict.fromkeys(starts, 0)
-            now = _Now(now.now_ps, now.started | set(starts), done)
+                now = self._advance(node, now, instant)
+            if starts:
+                self._show([self._equations.st[i] == instant for i in starts])
+                done = now.done | dict.fromkeys(starts, 0)
+                now = _Now(now.now_ps, now.started | set(starts), done)
         return state, now
 
-    def _advance(
-        self, node: Lemma, state: Stop, now: _Now, instant: int
-    ) -> tuple[_Now, list[Term]]:
-        """Advance from one instant to that of the next event. Return what holds then."""
+    def _advance(self, node: Lemma, now: _Now, instant: int) -> _Now:
+        """Show that nothing starts between one instant and that of the next event. Add the ends
+        that follow."""
         st, et = self._equations.st, self._equations.et
-        rates = self._rates(node, sorted(now.done))
         before = self._equations.table.before
-        next_to_start = [
+        next_to_start = tuple(
             i for i in range(len(st)) if i not in now.started and before[i] <= now.started
-        ]
-        self._interval(node, now, rates, next_to_start)
-        ended = [i for i in rates if state.end_ps[i] == instant]
-        left = [i for i in rates if i not in ended]
-        goals = [st[j] >= instant for j in next_to_start]
-        goals += [et[i] == instant for i in ended] + [et[i] > instant for i in left]
-        done = {i: now.done[i] + rates[i] * (instant - now.now_ps) for i in left}
-        return _Now(instant, now.started, done), goals
+        )
+        rates = self._rates(node, sorted(now.done))
+        due = {
+            i: now.now_ps - (-(WORK_PER_PS * self._cost(node, i).time_ps - now.done[i]) // rate)
+            for i, rate in rates.items()
+        }
+        first = min(due.values(), default=instant)
+        if instant > first:
+            raise NotShown("a layer ends before the next event")
+        then, at_first = self._z3.IntVal(instant), self._z3.IntVal(first)
+        self._add(
+            *[
+                self._z3.Or(et[i] >= at_first, *self._terms.starts_before(i, next_to_start))
+                for i in due
+            ]
+        )
+        self._show([st[j] >= then for j in next_to_start])
+        self._add(*[et[i] == then if due[i] == instant else et[i] > then for i in due])
+        done = {i: now.done[i] + rates[i] * (instant - now.now_ps) for i in due if due[i] > instant}
+        return _Now(instant, now.started, done)
 
     def _rates(self, node: Lemma, running: Sequence[int]) -> dict[int, int]:
         """Return the rates of layers that run side by side, ``cont_model`` of Eq. 7."""
@@ -298,26 +311,6 @@ class Refutation:
             if table is not None:
                 rates[i] -= lost_rate(table, cost.memory_point, cost.demand_kbps, others)
         return rates
-
-    def _interval(
-        self,
-        node: Lemma,
-        now: _Now,
-        rates: dict[int, int],
-        next_to_start: Sequence[int],
-    ) -> None:
-        """Add Eq. 5 to 8 from now on, up to the first end or start."""
-        z3 = self._z3
-        due = {}
-        for i, rate in rates.items():
-            left = WORK_PER_PS * self._cost(node, i).time_ps - now.done[i]
-            due[i] = z3.IntVal(now.now_ps + -(-left // rate))
-        for event, is_first, runs_on in self._terms.events(tuple(rates), tuple(next_to_start)):
-            result = [
-                z3.If(later, event < due[i], event == due[i])
-                for i, later in zip(rates, runs_on, strict=True)
-            ]
-            self._solver.add(z3.Implies(is_first, z3.And(result)))
 
     def _cost(self, node: Lemma, i: int) -> Cost:
         """Return the cost of a running layer."""
@@ -336,21 +329,21 @@ class Refutation:
         paths: dict[int, Any] = {n: z3.IntVal(now.now_ps) for n in sorted(self._terms.chains)}
         for i, done in now.done.items():
             left = WORK_PER_PS * self._cost(node, i).time_ps - done
-            self._solver.add(equations.et[i] >= now.now_ps - (-left // WORK_PER_PS))
+            self._add(equations.et[i] >= now.now_ps - (-left // WORK_PER_PS))
             begins[unit_of[node.units[self._group_of[i]]]] = equations.et[i]
             paths[equations.table.layers[i].network] = equations.et[i]
         for u, begin in begins.items():
             loads = [self._terms.load(groups, u) for groups in rest.values()]
-            self._solver.add(equations.makespan >= z3.Sum([begin, *loads]))
+            self._add(equations.makespan >= z3.Sum([begin, *loads]))
         times = {n: self._terms.time(groups) for n, groups in rest.items()}
         total = z3.Sum([*begins.values(), *times.values()])
-        self._solver.add(len(begins) * equations.makespan >= total)
+        self._add(len(begins) * equations.makespan >= total)
         for n in self._terms.chains & rest.keys():
-            self._solver.add(equations.makespan >= paths[n] + times[n])
+            self._add(equations.makespan >= paths[n] + times[n])
         for row in self._hints.prices:
             for g in sorted({g for groups in rest.values() for g in groups}):
                 if node.units[g] == NOT_NAMED:
-                    self._solver.add(self._terms.priced(row, g, self._least_priced(node, row, g)))
+                    self._add(self._terms.priced(row, g, self._least_priced(node, row, g)))
 
     def _rest(self, now: _Now) -> dict[int, tuple[int, ...]]:
         """Return the groups of layers that have not started, by network."""

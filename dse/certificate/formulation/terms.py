@@ -27,7 +27,7 @@ class Terms:
         self._equations = equations
         self._unit_of = equations.problem.unit_of
         self.chains = equations.table.chains()
-        self.events, self.known_time = cache(self._events), cache(self._known_time)
+        self.starts_before, self.known_time = cache(self._starts_before), cache(self._known_time)
         self.time, self.load, self.priced = (
             cache(self._time),
             cache(self._load),
@@ -44,21 +44,9 @@ class Terms:
         n = problem.network_of[g]
         return by_unit, row[len(problem.units) + n] if n in self.chains else 0
 
-    def _events(
-        self, running: tuple[int, ...], starting: tuple[int, ...]
-    ) -> list[tuple[Term, Term, list[Term]]]:
-        """Return the instants of the ends and starts that may be next, each with the conditions
-        that it is the first, and that each running layer ends later."""
-        st, et = self._equations.st, self._equations.et
-        instants = [et[i] for i in running] + [st[j] for j in starting]
-        return [
-            (
-                event,
-                self._z3.And([event <= other for other in instants if other is not event]),
-                [et[i] > event for i in running],
-            )
-            for event in instants
-        ]
+    def _starts_before(self, i: int, starting: tuple[int, ...]) -> list[Term]:
+        """Return the conditions that a layer starts before another one ends, of each that may."""
+        return [self._equations.st[j] < self._equations.et[i] for j in starting]
 
     def _time(self, groups: tuple[int, ...]) -> Term:
         """Return the sum of the times of groups."""

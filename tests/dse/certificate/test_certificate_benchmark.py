@@ -52,7 +52,7 @@ def test_a_measurement_is_the_optimum_and_its_proof() -> None:
 
 def test_an_ended_search_shows_its_gap() -> None:
     instance = benchmark.Instance(
-        "large", 100.0, lambda: benchmark.random_chains(3, 12, 3, max_transitions=2)
+        "large", 100.0, lambda: benchmark.random_chains(4, 24, 4, max_transitions=4)
     )
     row = benchmark.measure(instance, time_limit_s=0.5)
     assert row.gap is not None
