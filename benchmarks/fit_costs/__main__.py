@@ -36,7 +36,7 @@ from benchmarks.fit_costs.errors import (
 from benchmarks.fit_costs.fit import Fit, by_constant, fit_pool, left_out, units_left_out
 from benchmarks.fit_costs.pools import POOLS, Pool
 from benchmarks.fit_costs.samples import Entry, Sample
-from benchmarks.fit_costs.write import peak_figures, platform_extends, write_peak
+from benchmarks.fit_costs.write import peak_figures, platform_extends, states_peak, write_peak
 from benchmarks.harness.report import Column, Value, parser, show
 from paretosoc.common.arrays import FloatArray
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
@@ -44,8 +44,7 @@ from paretosoc.platforms.platform import FitError
 
 FEWEST = 3
 """Networks that an error is stated of."""
-TWINS = {"dla1": "dla0", "npu1": "npu0", "npu2": "npu0"}
-HEIRS = {("jetson-agx-orin", dla): "jetson-agx-orin-32gb" for dla in ("dla0", "dla1")}
+HEIRS = {("jetson-agx-orin", "dla0"): "jetson-agx-orin-32gb"}
 """Units that were measured on a platform whose file takes them from this one."""
 MOST_SCALED = 0.8
 """Share of a smaller memory that a unit draws with the bandwidth of its like on a larger one."""
@@ -162,17 +161,17 @@ def interval_rows(found: Mapping[str, Logs]) -> list[dict[str, Value]]:
 
 
 def write(pool: Pool, fit: Fit, errors: Errors) -> None:
-    """Write a pool's figures into all platform files that have one of its units."""
+    """Write a pool's figures into all platform files that state one of its units' peaks."""
     for name in platform_names():
         for unit in load_platform(name).units:
             for peak in unit.peaks:
                 entry = (name, unit.name, peak.precision)
-                if pool.holds(entry):
+                if pool.holds(entry) and states_peak(entry):
                     _write_entry(pool, fit, entry, errors)
 
 
 def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
-    platform, unit, precision = entry
+    platform = entry[0]
     text = "Efficiencies, bandwidth share and fixed times: "
     candidates = [e for e in errors.rows if _stands_for(e, entry)]
     own = entry if entry in candidates else next(iter(candidates), None)
@@ -183,7 +182,7 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
             0, errors.median_of_units, errors.p90_of_units, None, scales.new_unit, scales.usual
         )
         figures = peak_figures(fit.usual(), pool.tile_of(entry), pool.elements, error)
-        write_peak(platform, unit, precision, figures, text, "assumed")
+        write_peak(entry, figures, text, "assumed")
         return
     row = errors.rows[own]
     known = row.networks >= FEWEST and row.constant is not None
@@ -203,7 +202,7 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
         share = max(fitted.share, min(MOST_SCALED, fitted.share * ratio))
         fitted = replace(fitted, share=share)
     figures = peak_figures(fitted, pool.tile_of(entry), pool.elements, error)
-    write_peak(platform, unit, precision, figures, text, "derived")
+    write_peak(entry, figures, text, "derived")
 
 
 def _fit_error(
@@ -220,13 +219,12 @@ def _fit_error(
 
 
 def _stands_for(measured: Entry, entry: Entry) -> bool:
-    """Return whether an entry is, or takes the figures of, a measured one: of its unit's twin, or
-    of the same unit of a platform that its file extends, or that extends it for all but this unit.
+    """Return whether an entry is, or takes the figures of, a measured one: of the same unit of a
+    platform that its file extends, or that extends it for all but this unit.
     """
-    alike = measured[1] == entry[1] or measured[1] == TWINS.get(entry[1])
     extended = platform_extends(entry[0])
     here = measured[0] in (entry[0], extended, HEIRS.get((entry[0], entry[1])))
-    return alike and here and measured[2] == entry[2]
+    return here and measured[1:] == entry[1:]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.fit_costs.fit import Figures
-from benchmarks.fit_costs.samples import ELEMENT_KINDS, KEYS
+from benchmarks.fit_costs.samples import ELEMENT_KINDS, KEYS, Entry
 from paretosoc.fitness.cost_model.roofline import ELEMENTS
 from paretosoc.platforms.platform import FitError, Tile
 
@@ -56,19 +56,21 @@ def _short(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def write_peak(
-    platform: str, unit: str, precision: str, figures: dict[str, Any], text: str, status: str
-) -> None:
-    """Write the figures of a peak into its platform's file.
+def states_peak(entry: Entry) -> bool:
+    """Return whether a platform's file states a peak, and has it from no file or unit that it
+    extends."""
+    return _peak_span(_path(entry[0]).read_text("utf-8"), entry) is not None
 
-    Does nothing if the file has the peak from the file that it extends. ``text`` replaces the
-    source's text about efficiencies.
+
+def write_peak(entry: Entry, figures: dict[str, Any], text: str, status: str) -> None:
+    """Write the figures of a peak into its platform's file, which states it.
+
+    ``text`` replaces the source's text about efficiencies.
     """
-    path = FOLDER / f"{platform}.json"
+    path = _path(entry[0])
     content = path.read_text("utf-8")
-    span = _peak_span(content, unit, precision)
-    if span is None:
-        return
+    span = _peak_span(content, entry)
+    assert span is not None, "the file states the peak"
     peak = json.loads(content[span[0] : span[1]])
     before = re.split(r"\s*(?:Efficienc|That was|Twice FP32's rate\. Eff)", peak.pop("source", ""))[
         0
@@ -88,13 +90,17 @@ def write_peak(
 
 def platform_extends(name: str) -> str | None:
     """Return the platform that a file extends."""
-    document = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
-    extended: str | None = document.get("extends")
+    extended: str | None = json.loads(_path(name).read_text("utf-8")).get("extends")
     return extended
 
 
-def _peak_span(content: str, unit: str, precision: str) -> tuple[int, int] | None:
+def _path(platform: str) -> Path:
+    return FOLDER / f"{platform}.json"
+
+
+def _peak_span(content: str, entry: Entry) -> tuple[int, int] | None:
     """Return the first and the last place of the text of a peak."""
+    _, unit, precision = entry
     units = re.search(r'^ "units": \[', content, re.MULTILINE)
     if units is None:
         return None

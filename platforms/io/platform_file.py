@@ -168,13 +168,13 @@ def _resolved(
     document = parse_exact(data, label)
     if not isinstance(document, dict):
         raise PlatformError(f"{label}: must be of type object")
-    if "extends" not in document:
-        return document, label
-    base_reference = document["extends"]
-    if not isinstance(base_reference, str) or not base_reference:
-        raise PlatformError(f"{label}: extends must be the name or path of a platform")
-    with naming(f"{label}: extends", PlatformError):
-        base, _ = _resolved(base_reference, folder, (*seen, identity))
+    base: dict[str, Any] = {}
+    if "extends" in document:
+        base_reference = document["extends"]
+        if not isinstance(base_reference, str) or not base_reference:
+            raise PlatformError(f"{label}: extends must be the name or path of a platform")
+        with naming(f"{label}: extends", PlatformError):
+            base, _ = _resolved(base_reference, folder, (*seen, identity))
     own = {key: value for key, value in document.items() if key != "extends"}
     with naming(label, PlatformError):
         merged: dict[str, Any] = _merged(base, own)
@@ -200,46 +200,64 @@ def _read_file(path: Path, reference: str) -> bytes:
 
 
 def _merged(base: Any, own: Any, key: str = "") -> Any:
-    if isinstance(base, dict) and isinstance(own, Mapping) and key not in REPLACED:
-        result = dict(base)
-        for name, value in own.items():
-            if isinstance(value, Mapping) and value.get("remove") is True:
-                if name not in base:
-                    hint = did_you_mean(name, base)
-                    raise PlatformError(f"there is no {name!r} to remove ({hint})")
-                del result[name]
-            else:
-                result[name] = _merged(base[name], value, name) if name in base else value
-        return result
-    if isinstance(base, list) and isinstance(own, list) and key in MERGED_BY:
-        return _merged_list(base, own, MERGED_BY[key])
-    return own
+    """Return ``base``, which may be None, with ``own`` merged in."""
+    if isinstance(own, list) and key in MERGED_BY:
+        return _merged_list(base if isinstance(base, list) else [], own, key)
+    if not isinstance(own, Mapping) or key in REPLACED:
+        return own
+    result = dict(base) if isinstance(base, Mapping) else {}
+    for name, value in own.items():
+        if isinstance(value, Mapping) and value.get("remove") is True:
+            if name not in result:
+                hint = did_you_mean(name, result)
+                raise PlatformError(f"there is no {name!r} to remove ({hint})")
+            del result[name]
+        else:
+            result[name] = _merged(result.get(name), value, name)
+    return result
 
 
-def _merged_list(base: list[Any], own: list[Any], identity: str) -> list[Any]:
+def _merged_list(base: list[Any], own: list[Any], key: str) -> list[Any]:
     """Return ``base`` with the entries of ``own`` merged in. New entries go to the end."""
-    result = list(base)
+    identity, result, of_base = MERGED_BY[key], list(base), len(base)
+
+    def place_of(name: Any, end: int) -> int | None:
+        named = (isinstance(entry, dict) and entry.get(identity) == name for entry in result[:end])
+        return next((place for place, found in enumerate(named) if found), None)
+
+    def hint(name: Any) -> str:
+        known = [str(entry.get(identity)) for entry in result if isinstance(entry, dict)]
+        return did_you_mean(str(name), known)
+
     for entry in own:
         if not isinstance(entry, dict):
             result.append(entry)  # The schema refuses it, with its path.
             continue
-        places = [
-            index
-            for index, other in enumerate(result)
-            if isinstance(other, dict) and other.get(identity) == entry.get(identity)
-        ]
+        name = entry.get(identity)
+        place = place_of(name, of_base)
         if entry.get("remove") is True:
-            if not places:
-                name, known = entry.get(identity), [str(other.get(identity)) for other in base]
+            if place is None:
                 raise PlatformError(
-                    f"there is no entry with {identity} {name!r} to remove "
-                    f"({did_you_mean(str(name), known)})"
+                    f"there is no entry with {identity} {name!r} to remove ({hint(name)})"
                 )
-            del result[places[0]]
-        elif places:
-            result[places[0]] = _merged(result[places[0]], entry)
+            del result[place]
+            of_base -= 1
+            continue
+        extended = place
+        if "extends" in entry:
+            entry = dict(entry)
+            other = entry.pop("extends")
+            extended = place_of(other, len(result))
+            if extended is None:
+                raise PlatformError(
+                    f"{key}: {name!r} must extend an entry above it, or of the platform that the "
+                    f"file extends, got {other!r} ({hint(other)})"
+                )
+        whole = _merged(None if extended is None else result[extended], entry)
+        if place is None:
+            result.append(whole)
         else:
-            result.append(entry)
+            result[place] = whole
     return result
 
 

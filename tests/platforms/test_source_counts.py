@@ -14,6 +14,7 @@ from paretosoc.platforms.io.platform_file import (
     load_platform,
     new_platform_source,
     platform_names,
+    platform_source,
 )
 from paretosoc.platforms.platform_summary import (
     ENERGY,
@@ -24,7 +25,6 @@ from paretosoc.platforms.platform_summary import (
 from paretosoc.platforms.source import Status
 
 ROOT = Path(__file__).parents[2]
-DATA = ROOT / "platforms" / "data"
 
 
 def statuses(part: Any) -> Iterator[str]:
@@ -39,7 +39,7 @@ def statuses(part: Any) -> Iterator[str]:
 
 
 def written(name: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((DATA / f"{name}.json").read_text("utf-8"))
+    document: dict[str, Any] = json.loads(platform_source(name))
     return document
 
 
@@ -47,7 +47,8 @@ def counted(counts: Counter[Status]) -> Counter[str]:
     return Counter({status.value: number for status, number in counts.items()})
 
 
-@pytest.mark.parametrize("name", [n for n in platform_names() if "extends" not in written(n)])
+# Orin Nano removes domains that the deployment section which it extends still names.
+@pytest.mark.parametrize("name", sorted({*platform_names()} - {"jetson-orin-nano-8gb"}))
 def test_every_entry_of_a_file_is_counted_once(name: str) -> None:
     counts = count_sources(load_platform(name))
     assert counted(sum(counts.values(), Counter())) == Counter(statuses(written(name)))

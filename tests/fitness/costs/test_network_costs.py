@@ -6,7 +6,6 @@ import json
 import random
 from dataclasses import replace
 from fractions import Fraction
-from importlib import resources
 from math import floor
 from typing import Any
 
@@ -20,7 +19,7 @@ from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.costs.standard_errors import estimated
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.io.platform_file import load_platform, platform_names, platform_source
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -31,7 +30,7 @@ XAVIER = load_platform("jetson-agx-xavier")
 
 
 def figures(name: str) -> dict[str, Any]:
-    text = (resources.files("paretosoc.platforms.data") / f"{name}.json").read_text("utf-8")
+    text = platform_source(name)
     document: dict[str, Any] = json.loads(text, parse_float=Fraction, parse_int=Fraction)
     return document
 

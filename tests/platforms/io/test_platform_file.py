@@ -5,8 +5,8 @@ from __future__ import annotations
 import copy
 import json
 import random
+from dataclasses import replace
 from fractions import Fraction
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +47,7 @@ NAMES = (
 
 
 def raw(name: str) -> dict[str, Any]:
-    text = (resources.files("paretosoc.platforms.data") / f"{name}.json").read_text("utf-8")
-    document: dict[str, Any] = json.loads(text)
+    document: dict[str, Any] = json.loads(platform_source(name))
     return document
 
 
@@ -262,6 +261,42 @@ def test_a_file_may_extend_a_file_beside_it(tmp_path: Path) -> None:
     )
     mine = load({"extends": "base.json", "title": "Two steps"}, tmp_path)
     assert (mine.name, mine.title) == ("base", "Two steps")
+
+
+def test_an_entry_may_extend_one_above_it(tmp_path: Path) -> None:
+    document = raw("rk3588")
+    for entries, key in ((document["units"], "name"), (document["transitions"], "unit")):
+        index = next(place for place, entry in enumerate(entries) if entry[key] == "npu1")
+        entries[index] = {key: "npu1", "extends": "npu0"}
+    assert load(document, tmp_path) == load_platform("rk3588")
+    document["units"][index]["fixed"] = {"us_per_layer": 7}
+    first, second = load(document, tmp_path).units[index - 1 : index + 1]
+    fixed = {"name": "npu1", "fixed_ns_per_layer": 7000}
+    assert second == replace(first, **fixed) != replace(first, name="npu1")
+
+
+def test_an_entry_may_extend_one_of_the_base_which_is_removed_then(tmp_path: Path) -> None:
+    def changed(key: str) -> list[Any]:
+        return [{key: "npu", "extends": "npu2"}, {key: "npu2", "remove": True}]
+
+    document = {"extends": "rk3588", "units": changed("name"), "transitions": changed("unit")}
+    base, mine = load_platform("rk3588"), load({**document, "measurements": []}, tmp_path)
+    assert mine.units == (*base.units[:-1], replace(base.units[-1], name="npu"))
+
+
+@pytest.mark.parametrize("other", ["npu1", "npu2", "nqu0", ["npu0"]])
+def test_an_entry_may_extend_neither_itself_nor_a_later_one(other: Any, tmp_path: Path) -> None:
+    document = raw("rk3588")
+    document["units"][4] = {"name": "npu1", "extends": other}
+    assert refused(document, tmp_path).startswith(
+        f"units: 'npu1' must extend an entry above it, or of the platform that the file extends, "
+        f"got {other!r} (did you mean npu0?)"
+    )
+
+
+def test_a_new_unit_has_a_name_of_its_own(tmp_path: Path) -> None:
+    units = [{"name": "npu", "extends": "npu0"}] * 2
+    assert "must" in refused({"extends": "rk3588", "units": units}, tmp_path)
 
 
 def test_a_file_may_not_extend_itself(tmp_path: Path) -> None:
