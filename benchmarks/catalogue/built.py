@@ -8,7 +8,7 @@ from functools import partial
 from benchmarks.catalogue import image_networks as images
 from benchmarks.catalogue import inception
 from benchmarks.catalogue.source import Source
-from benchmarks.catalogue.yolo import SIZES, build_yolo, family_of
+from benchmarks.catalogue.yolo import SIZES, build_yolo
 
 _CAFFE = "layers as in Caffe"
 _FUNCTIONS: tuple[tuple[Callable[[], bytes], str, tuple[int, int, int], str], ...] = (
@@ -48,11 +48,11 @@ def sources() -> Iterator[Source]:
         yield Source(
             name,
             "YOLO",
-            f"{family_of(name).title}, detects 80 classes of objects",
+            f"{size.family.title}, detects 80 classes of objects",
             "published configuration",
             ((1, 3, size.pixels, size.pixels),),
             partial(build_yolo, name),
             size.percent,
             "COCO mAP 50-95",
-            family_of(name).source,
+            size.family.source,
         )

@@ -35,6 +35,7 @@ class Size:
     depthwise and pointwise convolutions, ``w`` those with a depthwise one of 7 x 7.
     """
 
+    family: Family
     depth: float
     width: float
     most: int
@@ -43,57 +44,47 @@ class Size:
     pixels: int = 640
 
 
-YOLOX = "https://github.com/Megvii-BaseDetection/YOLOX"
 _ULTRALYTICS = "https://docs.ultralytics.com/models/"
-FAMILIES = {
-    "yolov5": Family("YOLOv5", "https://github.com/ultralytics/yolov5", (3, 6, 9, 3)),
-    "yolov5u": Family("YOLOv5u", f"{_ULTRALYTICS}yolov5", (3, 6, 9, 3)),
-    "yolox_": Family("YOLOX", YOLOX, (3, 9, 9, 3)),
-    "yolov8": Family("YOLOv8", f"{_ULTRALYTICS}yolov8"),
-    "yolov10": Family("YOLOv10", "https://github.com/THU-MIG/yolov10"),
-    "yolo11": Family("YOLO11", f"{_ULTRALYTICS}yolo11", (2, 2, 2, 2)),
-}
+YOLOV5 = Family("YOLOv5", "https://github.com/ultralytics/yolov5", (3, 6, 9, 3))
+YOLOV5U = Family("YOLOv5u", f"{_ULTRALYTICS}yolov5", (3, 6, 9, 3))
+YOLOX = Family("YOLOX", "https://github.com/Megvii-BaseDetection/YOLOX", (3, 9, 9, 3))
+YOLOV8 = Family("YOLOv8", f"{_ULTRALYTICS}yolov8")
+YOLOV10 = Family("YOLOv10", "https://github.com/THU-MIG/yolov10")
+YOLO11 = Family("YOLO11", f"{_ULTRALYTICS}yolo11", (2, 2, 2, 2))
 SIZES = {
-    "yolov5n": Size(0.33, 0.25, 1024, "ssssssss", 28.0),
-    "yolov5s": Size(0.33, 0.5, 1024, "ssssssss", 37.4),
-    "yolov5m": Size(0.67, 0.75, 1024, "ssssssss", 45.4),
-    "yolov5l": Size(1, 1, 1024, "ssssssss", 49.0),
-    "yolov5x": Size(1.33, 1.25, 1024, "ssssssss", 50.7),
-    "yolov5nu": Size(0.33, 0.25, 1024, "ssssssss", 34.3),
-    "yolov5su": Size(0.33, 0.5, 1024, "ssssssss", 43.0),
-    "yolov5mu": Size(0.67, 0.75, 1024, "ssssssss", 49.0),
-    "yolov5lu": Size(1, 1, 1024, "ssssssss", 52.2),
-    "yolov5xu": Size(1.33, 1.25, 1024, "ssssssss", 53.2),
-    "yolox_nano": Size(0.33, 0.25, 1024, "ssssssss", 25.8, 416),
-    "yolox_tiny": Size(0.33, 0.375, 1024, "ssssssss", 32.8, 416),
-    "yolox_s": Size(0.33, 0.5, 1024, "ssssssss", 40.5),
-    "yolox_m": Size(0.67, 0.75, 1024, "ssssssss", 46.9),
-    "yolox_l": Size(1, 1, 1024, "ssssssss", 49.7),
-    "yolox_x": Size(1.33, 1.25, 1024, "ssssssss", 51.1),
-    "yolov8n": Size(0.33, 0.25, 1024, "ffffffff", 37.3),
-    "yolov8s": Size(0.33, 0.5, 1024, "ffffffff", 44.9),
-    "yolov8m": Size(0.67, 0.75, 768, "ffffffff", 50.2),
-    "yolov8l": Size(1, 1, 512, "ffffffff", 52.9),
-    "yolov8x": Size(1, 1.25, 512, "ffffffff", 53.9),
-    "yolov10n": Size(0.33, 0.25, 1024, "fffffffw", 38.5),
-    "yolov10s": Size(0.33, 0.5, 1024, "fffwfffw", 46.3),
-    "yolov10m": Size(0.67, 0.75, 768, "fffcffcc", 51.1),
-    "yolov10b": Size(0.67, 1, 512, "fffccfcc", 52.5),
-    "yolov10l": Size(1, 1, 512, "fffccfcc", 53.2),
-    "yolov10x": Size(1, 1.25, 512, "ffcccfcc", 54.4),
-    "yolo11n": Size(0.5, 0.25, 1024, "hhtthhht", 39.5),
-    "yolo11s": Size(0.5, 0.5, 1024, "hhtthhht", 47.0),
-    "yolo11m": Size(0.5, 1, 512, "tttttttt", 51.5),
-    "yolo11l": Size(1, 1, 512, "tttttttt", 53.4),
-    "yolo11x": Size(1, 1.5, 512, "tttttttt", 54.7),
+    "yolov5n": Size(YOLOV5, 0.33, 0.25, 1024, "ssssssss", 28.0),
+    "yolov5s": Size(YOLOV5, 0.33, 0.5, 1024, "ssssssss", 37.4),
+    "yolov5m": Size(YOLOV5, 0.67, 0.75, 1024, "ssssssss", 45.4),
+    "yolov5l": Size(YOLOV5, 1, 1, 1024, "ssssssss", 49.0),
+    "yolov5x": Size(YOLOV5, 1.33, 1.25, 1024, "ssssssss", 50.7),
+    "yolov5nu": Size(YOLOV5U, 0.33, 0.25, 1024, "ssssssss", 34.3),
+    "yolov5su": Size(YOLOV5U, 0.33, 0.5, 1024, "ssssssss", 43.0),
+    "yolov5mu": Size(YOLOV5U, 0.67, 0.75, 1024, "ssssssss", 49.0),
+    "yolov5lu": Size(YOLOV5U, 1, 1, 1024, "ssssssss", 52.2),
+    "yolov5xu": Size(YOLOV5U, 1.33, 1.25, 1024, "ssssssss", 53.2),
+    "yolox_nano": Size(YOLOX, 0.33, 0.25, 1024, "ssssssss", 25.8, 416),
+    "yolox_tiny": Size(YOLOX, 0.33, 0.375, 1024, "ssssssss", 32.8, 416),
+    "yolox_s": Size(YOLOX, 0.33, 0.5, 1024, "ssssssss", 40.5),
+    "yolox_m": Size(YOLOX, 0.67, 0.75, 1024, "ssssssss", 46.9),
+    "yolox_l": Size(YOLOX, 1, 1, 1024, "ssssssss", 49.7),
+    "yolox_x": Size(YOLOX, 1.33, 1.25, 1024, "ssssssss", 51.1),
+    "yolov8n": Size(YOLOV8, 0.33, 0.25, 1024, "ffffffff", 37.3),
+    "yolov8s": Size(YOLOV8, 0.33, 0.5, 1024, "ffffffff", 44.9),
+    "yolov8m": Size(YOLOV8, 0.67, 0.75, 768, "ffffffff", 50.2),
+    "yolov8l": Size(YOLOV8, 1, 1, 512, "ffffffff", 52.9),
+    "yolov8x": Size(YOLOV8, 1, 1.25, 512, "ffffffff", 53.9),
+    "yolov10n": Size(YOLOV10, 0.33, 0.25, 1024, "fffffffw", 38.5),
+    "yolov10s": Size(YOLOV10, 0.33, 0.5, 1024, "fffwfffw", 46.3),
+    "yolov10m": Size(YOLOV10, 0.67, 0.75, 768, "fffcffcc", 51.1),
+    "yolov10b": Size(YOLOV10, 0.67, 1, 512, "fffccfcc", 52.5),
+    "yolov10l": Size(YOLOV10, 1, 1, 512, "fffccfcc", 53.2),
+    "yolov10x": Size(YOLOV10, 1, 1.25, 512, "ffcccfcc", 54.4),
+    "yolo11n": Size(YOLO11, 0.5, 0.25, 1024, "hhtthhht", 39.5),
+    "yolo11s": Size(YOLO11, 0.5, 0.5, 1024, "hhtthhht", 47.0),
+    "yolo11m": Size(YOLO11, 0.5, 1, 512, "tttttttt", 51.5),
+    "yolo11l": Size(YOLO11, 1, 1, 512, "tttttttt", 53.4),
+    "yolo11x": Size(YOLO11, 1, 1.5, 512, "tttttttt", 54.7),
 }
-
-
-def family_of(name: str) -> Family:
-    """Return the family of a size, by its name."""
-    if name.startswith("yolov5") and name.endswith("u"):
-        return FAMILIES["yolov5u"]
-    return next(family for prefix, family in FAMILIES.items() if name.startswith(prefix))
 
 
 class _Yolo(NetworkBuilder):
@@ -305,9 +296,9 @@ class _Yolo(NetworkBuilder):
 
 def build_yolo(name: str, pixels: int = 0) -> bytes:
     """Return the network of a size for square images, by default those of its accuracy."""
-    family, size = family_of(name).title, SIZES[name]
-    x_like, ten, eleven = (family == title for title in ("YOLOX", "YOLOv10", "YOLO11"))
-    old = x_like or family in ("YOLOv5", "YOLOv5u")
+    size = SIZES[name]
+    x_like, ten, eleven = (size.family == family for family in (YOLOX, YOLOV10, YOLO11))
+    old = x_like or size.family in (YOLOV5, YOLOV5U)
     net = _Yolo(name, pixels or size.pixels, thin=name == "yolox_nano")
 
     def wide(channels: int) -> int:
@@ -321,7 +312,7 @@ def build_yolo(name: str, pixels: int = 0) -> bytes:
             return net.light_down(x, name, wide(channels))
         return net.unit(x, name, wide(channels), 3, 2)
 
-    counts = [many(count) for count in family_of(name).counts]
+    counts = [many(count) for count in size.family.counts]
     outs = (256, 512, 512, 1024) if eleven else (128, 256, 512, 1024)
     x = net.first("b0", wide(64), old=old, sliced=x_like)
     levels = []
@@ -356,6 +347,6 @@ def build_yolo(name: str, pixels: int = 0) -> bytes:
     large = join(down(medium, "h6/down", 512), p5, "h6", 1024, 3)
     if x_like:
         return net.detect_decoupled([small, medium, large], wide(256))
-    if family == "YOLOv5":
+    if size.family == YOLOV5:
         return net.detect_anchored([small, medium, large])
     return net.detect([small, medium, large], light=ten or eleven)

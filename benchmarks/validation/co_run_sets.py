@@ -7,7 +7,7 @@ from statistics import median
 
 import numpy as np
 
-from benchmarks.catalogue.yolo import SIZES, family_of
+from benchmarks.catalogue.yolo import SIZES
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
 from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, published
@@ -62,7 +62,7 @@ def new_families() -> list[Comparison]:
             rates[entry] = median(s.measured.ms / s.macs for s in own if s.measured.entry == entry)
         for one in pool.samples(measured):
             name = one.measured.network
-            family = family_of(name).title if name in SIZES else families[name]
+            family = SIZES[name].family.title if name in SIZES else families[name]
             found.setdefault((f"{pool.name}, new families, time", family), []).append(
                 (one, one.macs * rates[one.measured.entry])
             )
