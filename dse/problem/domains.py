@@ -168,19 +168,12 @@ def allowed_units(
         )
     names = list(dict.fromkeys(name for unit in units for name in (unit.unit_name, unit.name)))
     by_name = {network.name: n for n, network in enumerate(workload.networks)}
-    of_one = {name for name, *_ in pins}
-    wanted = [
-        (network.name, pin.first, pin.last, pin.unit)
-        for network in workload.networks
-        for pin in network.pins
-    ]
-    of_copies = [
-        (network.name, begin, last, unit)
-        for name, begin, last, unit in pins
-        for network in workload.networks
-        if network.original == name and network.name not in of_one
-    ]
-    for name, begin, last, unit in (*wanted, *pins, *of_copies):
+    wanted = [pin for pin in pins if pin[0] not in by_name]
+    for network in workload.networks:
+        _, of_copies, own = network.values_of((pin[0], pin[1:]) for pin in pins)
+        wanted += [(network.name, pin.first, pin.last, pin.unit) for pin in network.pins]
+        wanted += [(network.name, *pin) for pin in own or of_copies]
+    for name, begin, last, unit in wanted:
         label = f"pin {name}{'' if last is None else f':{begin}-{last}'}={unit}"
         if name not in by_name:
             hint = did_you_mean(name, by_name)

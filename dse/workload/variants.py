@@ -94,15 +94,13 @@ def with_batches(workload: Workload, options: Options) -> Workload:
     Raises:
         WorkloadError: on a network that is not there, or several batches in frames of all networks.
     """
-    given: dict[str | None, list[int]] = {}
-    for owner, batch in options.batch:
-        given.setdefault(owner, []).append(batch)
-    check_names("batch", given, workload)
+    check_names("batch", dict(options.batch), workload)
 
     def with_batch(network: WorkloadNetwork) -> WorkloadNetwork:
-        batches = given.get(network.original, [] if network.is_task else given.get(None, []))
+        of_all, of_copies, own = network.values_of(options.batch)
+        batches = of_copies or ([] if network.is_task else of_all)
         if len(batches) < 2:
-            batches = given.get(network.name, batches)
+            batches = own or batches
         if len(batches) > 1:
             return replace(network, variants=_of_each_batch(network, batches))
         for batch in batches:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from itertools import chain
 from math import gcd, lcm
 from typing import Any
 
@@ -162,16 +163,12 @@ def with_dimensions(workload: Workload, sizes: Sequence[tuple[str, int]]) -> Wor
     names = {network.name for network in workload.networks}
     parts = [(*key.partition(":"), key, size) for key, size in sizes]
     shared = {key: size for name, _, rest, key, size in parts if not (name in names and rest)}
+    named = [(name, (rest, size)) for name, _, rest, _, size in parts if rest]
 
     def given(network: WorkloadNetwork) -> dict[str, int]:
         if network.is_task:
             return {}
-        own = {
-            rest: size
-            for meant in (network.original, network.name)
-            for name, _, rest, _, size in parts
-            if name == meant and rest
-        }
+        own = dict(chain(*network.values_of(named)))
         return {**dict(network.dimensions), **shared, **own}
 
     return replace(
@@ -192,9 +189,9 @@ def with_limits(workload: Workload, options: Options) -> Workload:
             it has releases.
     """
     for network in workload.networks:
-        for name, most in options.max_misses:
-            if name in (network.name, network.original):
-                check_max_misses(network, most, as_written("max_misses"))
+        _, *own = network.values_of(options.max_misses)
+        for most in chain(*own):
+            check_max_misses(network, most, as_written("max_misses"))
     limits = {name: strictest(name, options, workload) for name in NETWORK_LIMITS}
     return replace(
         workload,
@@ -222,8 +219,6 @@ def strictest(name: str, options: Options, workload: Workload) -> dict[str, Any]
     given = getattr(options, name)
     check_names(name, dict(given), workload)
     return {
-        network.name: FIELDS[name].strictest(
-            value for owner, value in given if owner in (None, network.original, network.name)
-        )
+        network.name: FIELDS[name].strictest(chain(*network.values_of(given)))
         for network in workload.networks
     }

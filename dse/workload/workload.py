@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
@@ -24,6 +24,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""
 
 MAX_COPIES = 64
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -112,9 +113,17 @@ class WorkloadNetwork:
 
     @property
     def original(self) -> str:
-        """Return the name of the first copy, for a single network its own. Options for that name
-        hold for all copies."""
+        """Return the name of the first copy, for a single network its own."""
         return self.name.rpartition("#")[0] or self.name
+
+    def values_of(self, given: Iterable[tuple[str | None, Value]]) -> tuple[list[Value], ...]:
+        """Return the values for all networks (None), for all copies of this one, which are those
+        for the first copy, and for this one alone."""
+        pairs = list(given)
+        return tuple(
+            [value for owner, value in pairs if owner == name]
+            for name in (None, self.original, self.name)
+        )
 
     @property
     def is_task(self) -> bool:
