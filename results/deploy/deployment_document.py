@@ -82,6 +82,15 @@ class DeployedModel:
         return {t.name: t for part in self.parts for t in part.inputs if t.name not in made}
 
     @property
+    def half(self) -> bool:
+        """Return whether a part has weights or tensors at its ends in FP16."""
+        from onnx import TensorProto
+
+        types = {t.data_type for p in self.parts for t in (*p.inputs, *p.weights, *p.outputs)}
+        held = {t.data_type for part in self.parts for t in part.model.graph.initializer}
+        return TensorProto.FLOAT16 in types | held
+
+    @property
     def outputs(self) -> list[PartTensor]:
         """Return the results that no part reads."""
         read = {tensor.name for part in self.parts for tensor in part.inputs}
@@ -174,6 +183,7 @@ def _network(deployment: Deployment, n: int, model: DeployedModel | None) -> Jso
             for g, name in enumerate(network.group_names)
         ],
         "segments": segments,
+        "half": model is not None and model.half,
         "model": None if model is None else model.whole,
         "equality": None if model is None or model.equality is None else dict(model.equality),
     }

@@ -31,7 +31,9 @@ def iree_script(deployment: Deployment) -> str:
     """Return the script. All modules know all devices, so that they run in one session."""
     devices = check_iree(deployment)
     symbols = {unit: re.sub(r"\W", "_", unit, flags=re.ASCII) for unit in devices}
-    flags = [f"--iree-hal-target-device={symbols[u]}={device}" for u, device in devices.items()]
+    # IREE's search for constants ends in a crash if a module has an affinity (3.13).
+    flags = ["--iree-opt-const-eval=false"]
+    flags += [f"--iree-hal-target-device={symbols[u]}={device}" for u, device in devices.items()]
     if any(device.startswith("local") for device in devices.values()):
         flags.append("--iree-hal-local-target-device-backends=llvm-cpu")
     lines = [
@@ -42,7 +44,7 @@ def iree_script(deployment: Deployment) -> str:
         "set -eu",
         'cd "$(dirname "$0")"',
         "compile() {",
-        '    iree-import-onnx "$1.onnx" -o "$1.mlir"',
+        '    iree-import-onnx "$1.onnx" -o "$1.mlir" --opset-version 17',
         '    placed="module attributes {stream.affinity = #hal.device.promise<@$2>} {"',
         '    sed "s/^module {/$placed/" "$1.mlir" >"$1.placed.mlir"',
         "    # shellcheck disable=SC2086 # Several flags.",

@@ -59,7 +59,7 @@ from paretosoc.sdf.onnx.operators.op_kinds import operation_name
 from paretosoc.sdf.onnx.parts import ModelPart
 
 TRTEXEC_FILE, RUN_FILE, CONVERT_FILE = "engines.sh", "run.py", "convert.py"
-PLAN_FILE = "frame_plan.py"
+PLAN_FILE, COMPARE_FILE = "frame_plan.py", "compare.py"
 MAX_CONF_BYTES = 1 << 20
 """A board's own nvpmodel file has some ten kilobytes."""
 Facts = Mapping[str, Any]
@@ -222,6 +222,7 @@ def _write_triton(job: Job) -> Facts:
 
 def _write_onnxruntime(job: Job) -> Facts:
     _write_runner(job, "run_placement.py")
+    job.write_text(COMPARE_FILE, script_text(COMPARE_FILE))
     models = write_segments(job, filled=True)
     _note_types(job)
     used = unit_providers(job.deployment)
@@ -234,6 +235,7 @@ def _write_openvino(job: Job) -> Facts:
         return give_random_weights(part.model, part.weights, SEED, "openvino")
 
     job.write_text(RUN_FILE, script_text("run_affinities.py"))
+    job.write_text(COMPARE_FILE, script_text(COMPARE_FILE))
     devices, notes = unit_devices(job.deployment)
     models = write_entire(job, change)
     _note_types(job)

@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 import openvino
 
-TOLERANCE = 1e-5
-NPU_TOLERANCE = 8 / 2048
-"""Of each layer."""
+from paretosoc.results.deploy.scripts.compare import compare, tolerance_of
+
 FP32 = {"INFERENCE_PRECISION_HINT": "f32"}
 """NPUs refuse it."""
 
@@ -79,22 +78,21 @@ def main() -> int:
         used = dict.fromkeys(devices[unit] for unit in layers.values())
         target = "HETERO:" + ",".join(used)
         path = str(folder / network["model"])
-        model = core.read_model(path)
-        found = set_affinities(model, {name: devices[unit] for name, unit in layers.items()})
         try:
+            model = core.read_model(path)
+            found = set_affinities(model, {name: devices[unit] for name, unit in layers.items()})
             for device in used.keys() - {"NPU"}:
                 core.set_property(device, FP32)
             placed = core.compile_model(model, target)
+            values = _inputs(model)
+            alone = core.compile_model(core.read_model(path), "CPU", FP32)
+            one, other = (list(compiled(values).values()) for compiled in (placed, alone))
         except RuntimeError as error:
             sys.exit(f"run.py: {target}: {str(error).strip().splitlines()[-1]}")
-        values = _inputs(model)
-        alone = core.compile_model(core.read_model(path), "CPU", FP32)
-        one, other = (list(compiled(values).values()) for compiled in (placed, alone))
-        largest = max(float(np.abs(a.astype(float)).max(initial=0)) for a in other)
-        difference = max(
-            float(np.abs(a.astype(float) - b.astype(float)).max(initial=0))
-            for a, b in zip(one, other, strict=True)
-        )
+        results = [compare(*pair) for pair in zip(one, other, strict=True)]
+        tolerance = tolerance_of(len(layers), half="NPU" in used)
+        right &= all(difference <= tolerance * largest for difference, largest in results)
+        difference, largest = (max(values) for values in zip(*results, strict=True))
         counts = ", ".join(
             f"{sum(devices[unit] == device for unit in layers.values())} layers on {device}"
             for device in used
@@ -104,8 +102,6 @@ def main() -> int:
             f"operations); largest difference from CPU alone {difference:.3g}, largest value "
             f"{largest:.3g}"
         )
-        tolerance = NPU_TOLERANCE * len(layers) if "NPU" in used else TOLERANCE
-        right &= difference <= tolerance * largest
     print("as planned" if right else "NOT as planned")
     return 0 if right else 1
 

@@ -5,8 +5,10 @@ import re
 import subprocess
 import sys
 
+import numpy as np
 import onnx
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
 from paretosoc.dse.cli.main import run
 from tests.dse.tools.deploy.test_strong_types import small_network
@@ -17,8 +19,11 @@ DEVICES = {"a55": "local[0]", "a76": "local[1]"}
 @pytest.fixture(scope="module")
 def parts(tmp_path_factory):
     """A network cut in three, its middle on the other CPU."""
-    folder = tmp_path_factory.mktemp("iree")
-    onnx.save(small_network(), str(folder / "small.onnx"))
+    return deployed(tmp_path_factory.mktemp("iree"), small_network())
+
+
+def deployed(folder, model):
+    onnx.save(model, str(folder / "small.onnx"))
     command = ["explore", str(folder / "small.onnx"), "-p", "rk3588", "--groups", "3", "-q"]
     for g, unit in enumerate(("a55", "a76", "a55")):
         command += ["--fix", f"small:{g}={unit}"]
@@ -63,15 +68,44 @@ def test_every_part_has_the_affinity_of_its_unit(parts, tmp_path):
         file.unlink()
 
 
-def test_the_compiler_takes_the_parts(parts, tmp_path):
+@pytest.fixture
+def compiler(tmp_path):
     pytest.importorskip("iree.compiler", reason="iree-base-compiler is not installed")
     python = f'#!/bin/sh\nexec "{sys.executable}" -m iree.compiler.tools.'
     program(tmp_path, "iree-import-onnx", f'{python}import_onnx "$@"\n')
     program(tmp_path, "iree-compile", f'{python}scripts.iree_compile "$@"\n')
-    execute(parts, tmp_path, IREE_FLAGS="--iree-llvmcpu-target-cpu=generic --compile-to=stream")
-    for file in parts.glob("*.vmfb"):
+    return tmp_path
+
+
+def check_compiled(parts, compiler):
+    execute(parts, compiler, IREE_FLAGS="--iree-llvmcpu-target-cpu=generic --compile-to=stream")
+    files = list(parts.glob("*.vmfb"))
+    assert len(files) == 3
+    for file in files:
         placed = set(re.findall(r"on\(#hal.device.affinity<@(\w+)>\)", file.read_text()))
         assert placed == {file.name.split(".")[2]}
+
+
+def test_the_compiler_takes_the_parts(parts, compiler):
+    check_compiled(parts, compiler)
+
+
+def test_the_compiler_takes_old_models_and_constants_that_are_computed(compiler, tmp_path):
+    """IREE knows BatchNormalization from opset 9 on, and computes the root of its variance."""
+    nodes, four = [], numpy_helper.from_array(np.ones(4, np.float32), "four")
+    weight = numpy_helper.from_array(np.ones((4, 4, 3, 3), np.float32), "w")
+    for k in range(3):
+        nodes.append(helper.make_node("Conv", [f"x{k}", "w"], [f"y{k}"], pads=[1] * 4))
+        nodes.append(
+            helper.make_node("BatchNormalization", [f"y{k}", *["four"] * 4], [f"x{k + 1}"])
+        )
+    ends = [
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4, 16, 16])]
+        for name in ("x0", "x3")
+    ]
+    graph = helper.make_graph(nodes, "small", *ends, [weight, four])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 8)], ir_version=8)
+    check_compiled(deployed(tmp_path, model), compiler)
 
 
 def test_units_without_a_device_are_refused_in_a_line(pair_folder, dse, tmp_path):

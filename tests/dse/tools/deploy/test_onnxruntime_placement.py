@@ -16,7 +16,13 @@ from onnx import TensorProto, helper, numpy_helper
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.measure.host_documents import UNKNOWN, platform_document
-from paretosoc.results.deploy.scripts.run_placement import _check_assignment
+from paretosoc.results.deploy.scripts.run_placement import (
+    CPU_ALONE,
+    _check_assignment,
+    _check_results,
+    open_session,
+    run_session,
+)
 
 CPU = {"provider": "CPUExecutionProvider"}
 WEBGPU = {
@@ -174,6 +180,28 @@ def test_nodes_that_onnx_runtime_expands_are_on_the_provider_of_their_parts(tmp_
     assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
     assert ran.stdout.count(": 3 of 3 nodes on CPUExecutionProvider") == 2
     assert "alone 0, largest value" in ran.stdout
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_results_may_differ_by_the_roundings_of_fp16_if_the_model_has_it(half, tmp_path):
+    value, node = helper.make_tensor_value_info, helper.make_node
+    weight = numpy_helper.from_array(np.eye(4, dtype=np.float16 if half else np.float32), "w")
+    kind = TensorProto.FLOAT16 if half else TensorProto.FLOAT
+    nodes = [node("Cast", ["x"], ["0"], to=kind)]
+    nodes += [node("MatMul", [str(k), "w"], [str(k + 1)]) for k in range(4)]
+    nodes += [node("Cast", ["4"], ["y"], to=TensorProto.FLOAT)]
+    ends = [[value(name, TensorProto.FLOAT, [4, 4])] for name in "xy"]
+    graph = helper.make_graph(nodes, "small", *ends, [weight])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, str(tmp_path / "small.onnx"))
+    out = placed(tmp_path, str(tmp_path / "small.onnx"), CPU)
+    (network,) = json.loads((out / "deployment.json").read_text())["networks"]
+    values = {}
+    for part in network["segments"]:
+        run_session(open_session(out / part["file"], CPU_ALONE), values)
+    for error, right in ((0, True), (1e-3, half), (0.1, False)):
+        found = values | {"y": values["y"] + error * np.abs(values["y"]).max()}
+        assert _check_results(network, out, found) == right
 
 
 def test_a_provider_that_leaves_its_nodes(tmp_path):

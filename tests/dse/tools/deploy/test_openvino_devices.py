@@ -2,14 +2,12 @@
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from paretosoc.results.deploy import scripts
+from paretosoc.results.deploy.scripts import script_text
 
 STAND_IN = """
 import numpy as np
@@ -22,6 +20,8 @@ class Model:
 class Core:
     hints = {}
     def read_model(self, path):
+        if "unknown" in path:
+            raise RuntimeError("Model wasn't fully converted.\\nNo rule for: Strange\\n\\n")
         return Model()
     def set_property(self, device, values):
         if device == "NPU":
@@ -30,7 +30,9 @@ class Core:
     def compile_model(self, model, target, values={}):
         assert "NPU" not in target or not values
         assert "GPU" not in target or self.hints["GPU"] == {"INFERENCE_PRECISION_HINT": "f32"}
-        return lambda _: {0: np.array([1.0 + (ERROR if "HETERO" in target else 0)])}
+        return lambda _: {
+            0: np.array([1.0 + (ERROR if "HETERO" in target else 0), np.inf, np.nan])
+        }
 """
 
 
@@ -44,19 +46,29 @@ class Core:
     ],
 )
 def test_results_may_differ_as_far_as_the_devices_round(tmp_path, devices, error, right):
-    source = Path(scripts.__file__).parent / "run_affinities.py"
-    shutil.copy(source, tmp_path / "run.py")
-    (tmp_path / "openvino.py").write_text(STAND_IN + f"\nERROR = {error}\n")
-    groups = [{"unit": unit, "layers": [unit]} for unit in ("a", "b")]
-    document = {
-        "devices": dict(zip(("a", "b"), devices, strict=True)),
-        "networks": [{"name": "one", "model": "one.onnx", "groups": groups}],
-    }
-    (tmp_path / "deployment.json").write_text(json.dumps(document))
-    ran = subprocess.run(
-        [sys.executable, str(tmp_path / "run.py")],
-        env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, timeout=60,
-    )  # fmt: skip
+    ran = execute(tmp_path, devices, error)
     assert ran.stderr == ""
     assert ran.stdout.endswith("\nas planned\n" if right else "\nNOT as planned\n")
     assert ran.returncode == (not right)
+
+
+def test_a_model_that_openvino_does_not_read_is_an_error_in_a_line(tmp_path):
+    ran = execute(tmp_path, ("GPU", "CPU"), 0.0, model="unknown.onnx")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == "run.py: HETERO:GPU,CPU: No rule for: Strange\n"
+
+
+def execute(folder, devices, error, model="one.onnx"):
+    for name, script in (("run.py", "run_affinities.py"), ("compare.py", "compare.py")):
+        (folder / name).write_text(script_text(script))
+    (folder / "openvino.py").write_text(STAND_IN + f"\nERROR = {error}\n")
+    groups = [{"unit": unit, "layers": [unit]} for unit in ("a", "b")]
+    document = {
+        "devices": dict(zip(("a", "b"), devices, strict=True)),
+        "networks": [{"name": "one", "model": model, "groups": groups}],
+    }
+    (folder / "deployment.json").write_text(json.dumps(document))
+    return subprocess.run(
+        [sys.executable, str(folder / "run.py")],
+        env=os.environ | {"PYTHONPATH": str(folder)}, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
