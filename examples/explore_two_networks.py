@@ -5,7 +5,7 @@ Usage: python examples/explore_two_networks.py [FOLDER [EVALUATIONS]]
 
 from __future__ import annotations
 
-import sys
+import argparse
 from pathlib import Path
 
 import paretosoc as dse
@@ -23,7 +23,7 @@ def main(folder: Path, evaluations: int) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        Path(sys.argv[1]) if len(sys.argv) > 1 else Path("runs/two"),
-        int(sys.argv[2]) if len(sys.argv) > 2 else 20_000,
-    )
+    parser = argparse.ArgumentParser(description="Explore two networks on one chip.")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("runs/two"))
+    parser.add_argument("evaluations", type=int, nargs="?", default=20_000)
+    main(**vars(parser.parse_args()))

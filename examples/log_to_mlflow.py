@@ -8,8 +8,8 @@ own default. The files are those of ``dse show``.
 
 from __future__ import annotations
 
+import argparse
 import re
-import sys
 from pathlib import Path
 
 import mlflow
@@ -40,7 +40,7 @@ def main(folder: Path, evaluations: int) -> None:
 
 
 if __name__ == "__main__":
-    main(
-        Path(sys.argv[1]) if len(sys.argv) > 1 else Path("runs/two"),
-        int(sys.argv[2]) if len(sys.argv) > 2 else 20_000,
-    )
+    parser = argparse.ArgumentParser(description="Log a search to MLflow.")
+    parser.add_argument("folder", type=Path, nargs="?", default=Path("runs/two"))
+    parser.add_argument("evaluations", type=int, nargs="?", default=20_000)
+    main(**vars(parser.parse_args()))

@@ -9,11 +9,12 @@ with the same times are one.
 
 from __future__ import annotations
 
-import sys
+import argparse
 
 from rich.console import Console
 from rich.table import Table
 
+from paretosoc.common.errors import DseError
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.options import Options
@@ -27,9 +28,15 @@ LENGTHS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 def main() -> None:
     """Computes and prints."""
-    network, platform = (*sys.argv[1:], *("qwen2-0.5b", "rk3588")[len(sys.argv) - 1 :])[:2]
-    chip = load_platform(platform)
-    problems = {length: answer(network, chip, length) for length in LENGTHS}
+    parser = argparse.ArgumentParser(description="Phases of a language model by prompt length.")
+    parser.add_argument("network", nargs="?", default="qwen2-0.5b")
+    parser.add_argument("platform", nargs="?", default="rk3588")
+    network, platform = vars(parser.parse_args()).values()
+    try:
+        chip = load_platform(platform)
+        problems = {length: answer(network, chip, length) for length in LENGTHS}
+    except DseError as error:
+        parser.error(str(error))
     units = different_units(problems[LENGTHS[-1]])
     names = [problems[1].units[u].name for u in units]
     table = Table(title=f"{network} on {platform}, ms")

@@ -44,6 +44,31 @@ def test_explore_two_networks(tmp_path: Path) -> None:
     assert front.provenance.evaluations == 500
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("tang.fronts --output /dev/null/x", "argument --output: /dev/null/x: Not a directory"),
+        ("mapformer --pictures /dev/null/x", "argument --pictures: /dev/null/x: Not a directory"),
+        (
+            "mapformer.omniboost_training data.npz -o /dev/null/x",
+            "argument -o/--output: /dev/null/x: Not a directory",
+        ),
+        ("mapformer.table3 --data none.npz", "none.npz: cannot be read: it is not there"),
+        ("prompt_lengths nonsense", "no network 'nonsense' in the catalogue"),
+        ("prompt_lengths qwen2-0.5b nonsense", "platform 'nonsense': there is no chip"),
+        ("explore_two_networks --help-me", "unrecognized arguments: --help-me"),
+    ],
+)
+def test_arguments_that_cannot_be_used_are_an_error_in_a_line(words: str, said: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", *f"examples.{words}".split()],
+        capture_output=True, text=True, check=False, cwd=EXAMPLES.parent,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr
+    assert said in done.stderr.splitlines()[-1]
+
+
 def test_a_search_is_logged_to_mlflow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mlflow = pytest.importorskip("mlflow")
     from examples.log_to_mlflow import main

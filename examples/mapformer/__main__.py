@@ -9,8 +9,8 @@ each also runs by itself.
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
+from examples.arguments import output_folder
 from examples.mapformer import equal_terms, figure6, figure7, response_time, table3
 from examples.mapformer.figure_options import MIXES, mix_count
 from examples.mapformer.wide_console import wide_console
@@ -20,11 +20,10 @@ def main() -> None:
     """Runs all, prints all."""
     parser = argparse.ArgumentParser(description="MapFormer's Section 5, predicted.")
     parser.add_argument("--mixes", type=mix_count, default=MIXES, help="mixes of each kind")
-    parser.add_argument("--pictures", type=Path, help="folder for the figures")
+    parser.add_argument("--pictures", type=output_folder, help="folder for the figures")
     options = parser.parse_args()
     drawn: dict[str, list[str]] = {"figure6": [], "figure7": []}
     if options.pictures is not None:
-        options.pictures.mkdir(parents=True, exist_ok=True)
         for name, arguments in drawn.items():
             arguments += ["--picture", str(options.pictures / f"mapformer_{name}.svg")]
     mixes = ["--mixes", str(options.mixes)]

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from examples.arguments import output_folder
 from paretosoc.common.arrays import BoolArray, FloatArray
 from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
 from paretosoc.dse.papers.estimator.training.machine import one_torch_thread
@@ -132,7 +133,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command. The exit status is 2 on input that cannot be used."""
     parser = argparse.ArgumentParser(description="Trains OmniBoost's estimators.")
     parser.add_argument("data", type=Path)
-    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("-o", "--output", type=output_folder, required=True)
     parser.add_argument("--epochs", type=int, default=EPOCHS)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
@@ -145,7 +146,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         embedded = embed(data)
         training = np.zeros(len(data), dtype=np.bool_)
         training[split_of(data, options.split_seed).training] = True
-        options.output.mkdir(parents=True, exist_ok=True)
         for threshold in (None, *THRESHOLDS_W):
             chosen: BoolArray = (
                 training if threshold is None else training & (data.power_w <= threshold)

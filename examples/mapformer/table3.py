@@ -31,6 +31,7 @@ from examples.mapformer.workload_regression import (
     workload_figures,
 )
 from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
 from paretosoc.dse.papers.estimator.predictor import Bins
 from paretosoc.dse.papers.estimator.tokens import TokenMaker
@@ -83,7 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--json", action="store_true", help="scores, for programs")
     options = parser.parse_args(arguments)
-    data = load_data(options.data)
+    try:
+        data = load_data(options.data)
+    except WorkloadError as error:
+        parser.error(str(error))
     scores = compute(data, options.split_seed)
     if options.json:
         print(json.dumps({name: asdict(entry) for name, entry in scores.items()}, indent=2))

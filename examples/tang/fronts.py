@@ -27,6 +27,7 @@ from rich.box import SIMPLE
 from rich.console import Console
 from rich.table import Table
 
+from examples.arguments import output_folder
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.baselines.evaluate_all import baseline_points
 from paretosoc.dse.baselines.whole_networks import TensorRtStyle
@@ -247,13 +248,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m examples.tang.fronts")
     parser.add_argument("--json", action="store_true", help="print figures for programs")
     parser.add_argument(
-        "--output", type=Path, default=Path("runs/tang"), help="folder for results and pictures"
+        "--output", type=output_folder, default="runs/tang", help="folder for results and pictures"
     )
     parser.add_argument("--generations", type=int, default=GENERATIONS)
     options = parser.parse_args(arguments)
     if options.generations < 1:
         parser.error(f"--generations must be at least 1, got {options.generations}")
-    options.output.mkdir(parents=True, exist_ok=True)
     results: list[Result] = []
     fronts: dict[str, list[Front]] = {network: [] for network in PAPER}
     for network, idle_time in product(PAPER, IdleTime):

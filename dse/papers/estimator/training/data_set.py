@@ -293,8 +293,10 @@ def load_data(path: Path) -> DataSet:
     Raises:
         WorkloadError: if a file is missing, is none of the kind, or was changed.
     """
-    if path.is_dir():
-        raise WorkloadError(f"{path}: a file is required, got a folder")
+    if not path.is_file():
+        raise WorkloadError(
+            f"{path}: cannot be read: it is {'a folder' if path.is_dir() else 'not there'}"
+        )
     beside = path.with_suffix(".json")
     text = read_file(beside, WorkloadError)
     try:
