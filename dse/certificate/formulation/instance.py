@@ -50,13 +50,10 @@ class Layers:
         layers = []
         for n, repeat, group in place:
             network = self.problem.networks[n]
-            waits: list[int] = []
-            if group not in fed and repeat > 1:
-                waits = [place[n, repeat - 1, g] for g in self._last_groups(n)]
-            if group not in fed and repeat == 1:
-                for other in network.waits_for:
-                    last = self.problem.networks[other].repeats
-                    waits += [place[other, last, g] for g in self._last_groups(other)]
+            awaited: list[tuple[int, int]] = []
+            if group not in fed:
+                awaited = [(n, repeat - 1)] if repeat > 1 else []
+                awaited += self.problem.awaited(n, repeat)
             layers.append(
                 Layer(
                     network=n,
@@ -67,7 +64,9 @@ class Layers:
                         for e, (source, target) in enumerate(self.problem.edges)
                         if target == group
                     ),
-                    waits=tuple(waits),
+                    waits=tuple(
+                        place[m, end, g] for m, end in awaited for g in self._last_groups(m)
+                    ),
                     arrival_ps=network.arrival_ps if repeat == 1 and group not in fed else 0,
                 )
             )

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.certificate.formulation.instance import Layer, Layers
 from paretosoc.dse.papers.mobile_i.periodic import (
     EngineArray,
     PeriodicSchedule,
@@ -113,15 +114,6 @@ ORDERS = 300
 
 
 @dataclass(frozen=True)
-class Execution:
-    """A group in one repeat of its network, each counted from 0."""
-
-    network: int
-    repeat: int
-    group: int
-
-
-@dataclass(frozen=True)
 class Dependence:
     """Places in :attr:`FrameGraph.executions`, and the ``edge`` of the problem. That is None if
     nothing passes: between repeats, and between networks that wait for others.
@@ -136,7 +128,7 @@ class Dependence:
 class FrameGraph:
     """All executions of one frame, in an order of execution, and their dependences."""
 
-    executions: tuple[Execution, ...]
+    executions: tuple[Layer, ...]
     dependences: tuple[Dependence, ...]
 
 
@@ -162,46 +154,20 @@ class PeriodicPipeline:
 
 
 def frame_graph(problem: Problem) -> FrameGraph:
-    """Return the executions of one frame and their dependences.
-
-    A repeat's first groups wait for the whole repeat before, a network's for the last repeat of
-    each network that it waits for.
-    """
-    targets = {target for _, target in problem.edges}
-    sources = {source for source, _ in problem.edges}
-    before: dict[Execution, list[tuple[Execution, int | None]]] = {}
-    for n, network in enumerate(problem.networks):
-        for repeat in range(network.repeats):
-            for group in network.groups:
-                before[Execution(n, repeat, group)] = []
-    for n, network in enumerate(problem.networks):
-        for repeat in range(network.repeats):
-            awaited = [(n, repeat - 1)] if repeat else []
-            if not repeat:
-                awaited = [(m, problem.networks[m].repeats - 1) for m in network.waits_for]
-            for group in network.groups:
-                if group in targets:
-                    continue
-                before[Execution(n, repeat, group)] += [
-                    (Execution(m, last, sink), None)
-                    for m, last in awaited
-                    for sink in problem.networks[m].groups
-                    if sink not in sources
-                ]
-            for e, (source, target) in enumerate(problem.edges):
-                if target in network.groups:
-                    before[Execution(n, repeat, target)].append((Execution(n, repeat, source), e))
-    order = tuple(
-        TopologicalSorter(
-            {target: [source for source, _ in into] for target, into in before.items()}
-        ).static_order()
-    )
+    """Return the executions of one frame and their dependences."""
+    layers = Layers(problem).layers
+    before: list[list[tuple[int, int | None]]] = [
+        [*((source, None) for source in layer.waits), *((source, e) for e, source in layer.inputs)]
+        for layer in layers
+    ]
+    graph = {target: [source for source, _ in into] for target, into in enumerate(before)}
+    order = list(TopologicalSorter(graph).static_order())
     place = {execution: number for number, execution in enumerate(order)}
     return FrameGraph(
-        order,
+        tuple(layers[execution] for execution in order),
         tuple(
             Dependence(place[source], place[target], edge)
-            for target, into in before.items()
+            for target, into in enumerate(before)
             for source, edge in into
         ),
     )
@@ -248,7 +214,7 @@ class _Pipeline:
         graph = TaskGraph(
             " + ".join(network.name for network in names),
             tuple(
-                Task(f"{names[at.network].name} {at.repeat + 1}: {at.group}", last - first)
+                Task(f"{names[at.network].name} {at.repeat}: {at.group}", last - first)
                 for at, first, last in zip(self.frame.executions, start, end, strict=True)
             ),
             tuple(

@@ -17,7 +17,6 @@ from benchmarks.problems.random_problem import (
 from examples.mobile_i.period_problem import least_largest_load, period_problem
 from paretosoc.dse.papers.mobile_i.check import broken_rule
 from paretosoc.dse.papers.mobile_i.pipeline import (
-    Execution,
     PeriodSimulator,
     frame_graph,
     periodic_pipeline,
@@ -71,26 +70,26 @@ def test_every_wait_of_the_timeline_is_in_the_frame_graph() -> None:
         problem = random_problem(rng, SHAPE)
         design = random_design(rng, problem)
         rows = {
-            Execution(row.network, row.repeat - 1, row.group): row
+            (row.network, row.repeat, row.group): row
             for row in simulate(problem, design).schedule.groups
         }
         graph = frame_graph(problem)
-        assert set(graph.executions) == set(rows)
+        names = [(at.network, at.repeat, at.group) for at in graph.executions]
+        assert set(names) == set(rows)
         arrives = [0] * len(graph.executions)
         for entry in graph.dependences:
             assert entry.source < entry.target
-            source, target = (rows[graph.executions[n]] for n in (entry.source, entry.target))
+            source, target = (rows[names[n]] for n in (entry.source, entry.target))
             delay = (
                 0
                 if entry.edge is None
                 else int(problem.transition_ps[entry.edge, source.unit, target.unit])
             )
             arrives[entry.target] = max(arrives[entry.target], source.end_ps + delay)
-        for execution, instant in zip(graph.executions, arrives, strict=True):
-            network = problem.networks[execution.network]
-            first = execution.repeat == 0 and instant < network.arrival_ps
+        for name, instant in zip(names, arrives, strict=True):
+            first = name[1] == 1 and instant < problem.networks[name[0]].arrival_ps
             if not first:
-                assert rows[execution].ready_ps == instant
+                assert rows[name].ready_ps == instant
 
 
 def test_the_problem_of_a_period_has_it_as_its_makespan() -> None:
