@@ -329,9 +329,7 @@ def _unit_costs(
     times = np.full((len(network.groups), *shape), -1, dtype=np.int64)
     demands = np.zeros_like(times)
     powers = np.zeros_like(times)
-    origins: list[CostOrigin] = []
-    notes: list[str] = []
-    errors: list[CostError] = []
+    stated: list[tuple[CostOrigin, str, CostError]] = []
     busy = busy_above_idle_mw(platform, unit)
     # A time of the whole network, or of this very group, proves that the unit can run it.
     proved = draft is not None and draft.origin is CostOrigin.CALIBRATED
@@ -341,24 +339,18 @@ def _unit_costs(
         model = None if timed else modelled.get(index)
         proof = reason is None or proved or any(entry.is_alone for entry in timed)
         if draft is None or not proof:
-            origins.append(CostOrigin.CANNOT_RUN)
-            notes.append(reason or "")
-            errors.append(CostError())
+            stated.append((CostOrigin.CANNOT_RUN, reason or "", CostError()))
             continue
         # So does one of the network, or of the group's layers, if only the source had no time.
         if draft.origin is CostOrigin.CANNOT_RUN and not timed and model is None:
-            origins.append(draft.origin)
-            notes.append(draft.note)
-            errors.append(draft.error)
+            stated.append((draft.origin, draft.note, draft.error))
             continue
         if model is not None:
             times[index], demands[index] = model.time_ps, model.demand_kbps
             powers[index] = busy + traffic_mw(platform, demands[index])
             if model.dynamic_mw is not None:
                 powers[index] = model.dynamic_mw
-            origins.append(CostOrigin.CALIBRATED)
-            notes.append(model.note)
-            errors.append(standard_errors.fitted(model))
+            stated.append((CostOrigin.CALIBRATED, model.note, standard_errors.fitted(model)))
             continue
         label = f"network {network.name!r}, group {network.groups[index].name!r} on {unit.name}"
         times[index], traffic, demands[index] = over_ladder(
@@ -372,22 +364,19 @@ def _unit_costs(
         if any(entry.power_mw is not None for entry in entries):
             powers[index] = measured_power(platform, unit, powers[index], entries)
         if timed:
-            origins.append(CostOrigin.MEASURED)
-            notes.append(timed[0].source)
-            errors.append(standard_errors.measured(timed))
+            error = standard_errors.measured(timed)
+            stated.append((CostOrigin.MEASURED, timed[0].source, error))
         else:
-            origins.append(draft.origin)
-            notes.append(draft.note)
-            errors.append(draft.error)
+            stated.append((draft.origin, draft.note, draft.error))
     return UnitCosts(
         unit=unit.name,
         clocks=unit.clocks,
         time_ps=times,
         demand_kbps=demands,
         dynamic_mw=powers,
-        origin=tuple(origins),
-        note=tuple(notes),
-        error=tuple(errors),
+        origin=tuple(origin for origin, _, _ in stated),
+        note=tuple(note for _, note, _ in stated),
+        error=tuple(error for _, _, error in stated),
     )
 
 

@@ -203,6 +203,13 @@ class Import:
         """Add figures (:func:`fitness.profiles.profile_document.add_part`)."""
         add_part(self.record, key, names, figures)
 
+    def add_time(
+        self, layers: Sequence[str], units: Sequence[str], time_ps: Fraction, note: str
+    ) -> None:
+        """Add the time of layers that were measured together on each of ``units``."""
+        notes = dict.fromkeys(units, note) if note else {}
+        self.add_part("layers", layers, {"ms": dict.fromkeys(units, ms(time_ps)), "notes": notes})
+
     def add_layer_times(
         self,
         names: LayerNames,
@@ -217,9 +224,5 @@ class Import:
         """
         sets, flagged = combined(profiles, subtract=subtract)
         for item in sorted(sets, key=lambda item: names.place(item.layers)):
-            figures: dict[str, dict[str, Any]] = {
-                "ms": dict.fromkeys(units, ms(item.time_ps)),
-                "notes": dict.fromkeys(units, item.note) if item.note else {},
-            }
-            self.add_part("layers", names.in_order(item.layers), figures)
+            self.add_time(names.in_order(item.layers), units, item.time_ps, item.note)
         self.flagged += flagged

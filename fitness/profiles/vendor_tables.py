@@ -17,7 +17,7 @@ from paretosoc.common.files import naming
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.fitness.profiles.layer_names import LayerNames
 from paretosoc.fitness.profiles.measured_layers import ms_text
-from paretosoc.fitness.profiles.profile_document import Import, ms
+from paretosoc.fitness.profiles.profile_document import Import
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import exact_decimal
 
@@ -83,11 +83,7 @@ def time_at_rate(text: str, what: str) -> Fraction:
 
 def import_row(made: Import, row: Row, names: LayerNames, *, units: Sequence[str]) -> None:
     """Add a row: all layers of the network, measured together on each of ``units``."""
-    figures: dict[str, dict[str, Any]] = {
-        "ms": dict.fromkeys(units, ms(row.time_ps)),
-        "notes": dict.fromkeys(units, row.note) if row.note else {},
-    }
-    made.add_part("layers", names.layers, figures)
+    made.add_time(names.layers, units, row.time_ps, row.note)
     made.lines.append(f"{row.network}, {row.precision}: {ms_text(row.time_ps)}")
 
 
