@@ -107,8 +107,7 @@ def _require_fitting(problem: Problem, lemmas: LemmaTable) -> None:
         raise ResultError(
             f"lemma {index}: group {group} may not be on unit {lemmas.units[index, group]}"
         )
-    allowed = [sum(1 << k for k in np.flatnonzero(d.allowed).tolist()) for d in problem.domains]
-    for d, ladder in enumerate(allowed):
+    for d, ladder in enumerate(problem.allowed_points):
         column = lemmas.points[:, d] & np.uint64(ladder & ~(-1 << 64))
         for index in np.flatnonzero(column == 0)[:1].tolist():
             raise ResultError(

@@ -36,10 +36,9 @@ class Subtree:
 
 def whole_space(problem: Problem, objectives: int) -> Subtree:
     """Return the root, in which nothing is chosen."""
-    masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
     return Subtree(
         np.full(problem.group_count, -1, dtype=np.int64),
-        np.array(masks, dtype=np.int64),
+        np.array(problem.allowed_points, dtype=np.int64),
         np.full(objectives, -INT64_MAX, dtype=np.int64),
     )
 

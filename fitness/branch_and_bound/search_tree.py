@@ -168,11 +168,10 @@ def make_search_tree(
     )
     # A set of points can be halved until one is left: at most once for every point.
     levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
-    masks = [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
     return SearchTree(
         progress=records(PROGRESS),
         units=np.full(groups, -1, dtype=np.int64),
-        points=np.array(masks, dtype=np.int64),
+        points=np.array(problem.allowed_points, dtype=np.int64),
         forced=_zeros(groups),
         transitions=_zeros(plan.networks),
         segments=_zeros(plan.units),

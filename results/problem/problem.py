@@ -341,6 +341,11 @@ class Problem:
         }
 
     @property
+    def allowed_points(self) -> list[int]:
+        """Return [domains]: the operating points that the search may choose, as a set of bits."""
+        return [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in self.domains]
+
+    @property
     def group_count(self) -> int:
         """Groups of all networks."""
         return sum(len(network.group_names) for network in self.networks)
