@@ -15,8 +15,6 @@ from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.problem.limits import constraints_of
 
 BATCH = 200
-ATTEMPTS = 20
-"""Batches drawn in a row if none holds a new row."""
 WAYS = 3
 """Row i of a batch is placed in way i modulo this: longest first, dearest second best first, by
 prices."""
@@ -55,12 +53,7 @@ class MobileIEngine:
 
     def ask(self) -> IntArray:
         """Return the next rows, or none if no new one was drawn."""
-        for _ in range(ATTEMPTS):
-            rows = self._proposals()
-            rows = rows[self._seen.first_seen(rows)]
-            if len(rows):
-                break
-        return rows
+        return self._seen.new_of(self._proposals)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """Continue at the clocks of the front's members."""

@@ -13,8 +13,6 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import Outcomes
 
 BATCH = 1000
-ATTEMPTS = 20
-"""Batches in a row without a new row before the search gives up."""
 
 
 class RandomEngine:
@@ -31,12 +29,7 @@ class RandomEngine:
 
     def ask(self) -> IntArray:
         """Return the next rows, or none if no new one was drawn."""
-        for _ in range(ATTEMPTS):
-            rows = self._space.random(self._rng, self._batch)
-            rows = rows[self._seen.first_seen(rows)]
-            if len(rows):
-                break
-        return rows
+        return self._seen.new_of(lambda: self._space.random(self._rng, self._batch))
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """Ignore the outcomes: rows do not depend on them."""

@@ -8,6 +8,7 @@ else a measure of the excess.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -50,6 +51,8 @@ def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivo
 
 
 Hashes = NDArray[np.uint64]
+ATTEMPTS = 20
+"""Draws in a row without a new row before there are taken to be none."""
 
 
 class SeenRows:
@@ -68,6 +71,15 @@ class SeenRows:
         new = np.zeros(len(rows), dtype=np.bool_)
         mark_new(np.ascontiguousarray(rows), self.factors, self.table, new)
         return new
+
+    def new_of(self, draw: Callable[[], IntArray]) -> IntArray:
+        """Return the new rows of a draw. Draw again if it has none, at most ``ATTEMPTS`` times."""
+        for _ in range(ATTEMPTS):
+            rows = draw()
+            rows = rows[self.first_seen(rows)]
+            if len(rows):
+                break
+        return rows
 
     @property
     def entries(self) -> Hashes:
