@@ -60,7 +60,7 @@ from paretosoc.results.problem.limits import (
     LimitSpec,
     constraints_of,
 )
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import Kind, Objective, ObjectiveKind
 from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import relative_rates_ppm, time_per_image_ps
@@ -169,24 +169,26 @@ def make_outcomes(
     return evaluate
 
 
+def _kinds(problem: Problem) -> list[Kind | None]:
+    """Return the kinds of the objectives and those that limits are of."""
+    limited = [limit.kind.figure for limit in constraints_of(problem)]
+    return [*(objective.kind for objective in problem.basic_objectives), *limited]
+
+
 def needs_frame(problem: Problem) -> bool:
     """Return whether one frame must be simulated.
 
     It must be unless frames overlap and no objective or limit looks at one frame.
     """
-    kinds = [objective.kind for objective in problem.basic_objectives]
-    limited = [limit.kind.figure for limit in constraints_of(problem)]
     return rules_of(problem).needs_frame or any(
-        kind.spec.needs_frame for kind in (*kinds, *limited) if kind is not None
+        kind.spec.needs_frame for kind in _kinds(problem) if kind is not None
     )
 
 
 def guarantees(problem: Problem) -> bool:
     """Return whether a guaranteed latency is an objective or limited."""
-    kinds = [objective.kind for objective in problem.basic_objectives]
-    limited = [limit.kind.figure for limit in constraints_of(problem)]
     guaranteed = {ObjectiveKind.GUARANTEED_LATENCY, ObjectiveKind.GUARANTEED_RESPONSE}
-    return not guaranteed.isdisjoint((*kinds, *limited))
+    return not guaranteed.isdisjoint(_kinds(problem))
 
 
 def tolerance_of(problem: Problem) -> tuple[int, int]:

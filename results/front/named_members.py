@@ -123,6 +123,12 @@ def speed_column(problem: Problem) -> int | None:
     return min(columns, key=lambda k: objectives[k].network is not None, default=None)
 
 
+def time_of_all(problem: Problem) -> Objective:
+    """Return the objective of time of all networks that a workload like this has."""
+    kind = ObjectiveKind.RELATIVE_RESPONSE if problem.has_rates else ObjectiveKind.LATENCY
+    return Objective(kind if problem.execution.has_frame else ObjectiveKind.THROUGHPUT)
+
+
 def member_title(front: Front, index: int) -> str:
     """Return ``member 3`` or ``member 0 (fastest)``."""
     marks = mark_members(front).get(index)

@@ -75,6 +75,13 @@ def axis_title(objective: Objective, problem: Problem, *others: Problem) -> str:
     return f"{label[0].upper()}{label[1:]} ({objective.heading(problem, *others)})"
 
 
+def scale_axis(axes: Axes, name: str, values: Sequence[float], title: str) -> None:
+    """Write the title of the axis ``x`` or ``y``, and make it logarithmic if the values need it."""
+    getattr(axes, f"set_{name}label")(title)
+    if min(values) > 0 and max(values) > LOG_RATIO * min(values):
+        use_log_scale(getattr(axes, f"{name}axis"))
+
+
 @dataclass(frozen=True)
 class _Colouring:
     """A value per member (None: has none), the name of the values, and all of them in order."""
@@ -106,10 +113,8 @@ def draw_front(front: Front, intervals: Intervals | None = None) -> Figure:
     axes.grid(True)
     points = [shown_values(objectives, member.objectives) for member in front.members]
     xs, ys = [point[0] for point in points], [point[1] for point in points]
-    for place, (name, values) in enumerate((("x", xs), ("y", ys))):
-        getattr(axes, f"set_{name}label")(axis_title(objectives[place], front.problem))
-        if min(values) > 0 and max(values) > LOG_RATIO * min(values):
-            use_log_scale(getattr(axes, f"{name}axis"))
+    for name, values, objective in zip("xy", (xs, ys), objectives, strict=False):
+        scale_axis(axes, name, values, axis_title(objective, front.problem))
     axes.margins(0.12)
     choices = choose(front)
     # In between two members the best known is the worse of both: a step, never the diagonal.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
-from paretosoc.results.plots.front import LOG_RATIO, MARKERS, axis_title
-from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES, use_log_scale
+from paretosoc.results.plots.front import MARKERS, axis_title, scale_axis
+from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES
 from paretosoc.results.problem.objectives import idle_time_name
 
 if TYPE_CHECKING:
@@ -94,9 +94,7 @@ def _draw_pair(
             zorder=2,
         )
     for name, values, place in zip("xy", every, pair, strict=True):
-        getattr(axes, f"set_{name}label")(axis_title(first.objectives[place], *problems))
-        if min(values) > 0 and max(values) > LOG_RATIO * min(values):
-            use_log_scale(getattr(axes, f"{name}axis"))
+        scale_axis(axes, name, values, axis_title(first.objectives[place], *problems))
     axes.margins(0.06)
 
 

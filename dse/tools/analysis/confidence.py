@@ -38,6 +38,7 @@ from paretosoc.results.front.named_members import (
     LOWEST_ENERGY,
     mark_of_best,
     speed_column,
+    time_of_all,
     typed_mark,
 )
 from paretosoc.results.io.canonical_json import INT64_MAX
@@ -135,10 +136,7 @@ def _with_columns(problem: Problem) -> Problem:
     has none."""
     objectives = problem.objectives
     if speed_column(problem) is None:
-        kind = ObjectiveKind.RELATIVE_RESPONSE if problem.has_rates else ObjectiveKind.LATENCY
-        if not problem.execution.has_frame:
-            kind = ObjectiveKind.THROUGHPUT
-        objectives += (Objective(kind),)
+        objectives += (time_of_all(problem),)
     if all(objective.kind is not ObjectiveKind.ENERGY for objective in objectives):
         objectives += (Objective(ObjectiveKind.ENERGY),)
     return replace(problem, objectives=objectives)

@@ -23,6 +23,7 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.source import Source, Status
 from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins
 from paretosoc.results.front.choices import PERCENTILES, SURE
+from paretosoc.results.front.named_members import time_of_all
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.limits import (
     DEADLINES,
@@ -112,10 +113,8 @@ def figure_limits(problem: Problem) -> dict[str, float]:
 
 
 def _shown_objectives(problem: Problem) -> tuple[Objective, ...]:
-    time = ObjectiveKind.RELATIVE_RESPONSE if problem.has_rates else ObjectiveKind.LATENCY
-    if not problem.execution.has_frame:
-        time = ObjectiveKind.THROUGHPUT
-    return Objective(time), Objective(ObjectiveKind.ENERGY), Objective(ObjectiveKind.POWER)
+    kinds = ObjectiveKind.ENERGY, ObjectiveKind.POWER
+    return time_of_all(problem), *map(Objective, kinds)
 
 
 def _time_limits(problem: Problem) -> list[int]:

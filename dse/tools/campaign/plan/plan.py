@@ -207,18 +207,20 @@ def _product(rules: Rules) -> Iterator[PlannedRun]:
     lists = [rules.values[name] for name in AXES]
     for workload in rules.workloads:
         for chosen in itertools.product(*lists):
-            fields: dict[str, Any] = dict(zip(AXES, chosen, strict=True))
-            fields["objectives"] = fields["objectives"] or workload.objectives
-            settings = RunSettings(networks=workload.networks, prove=rules.prove, **fields)
-            yield PlannedRun(settings, "", workload)
+            fields = dict(zip(AXES, chosen, strict=True))
+            yield PlannedRun(_settings(rules, workload, fields), "", workload)
 
 
 def _included(rules: Rules, workload: NamedWorkload | None, entry: Mapping[str, Any]) -> PlannedRun:
     workload = workload or rules.workloads[0]
-    fields: dict[str, Any] = {name: entry.get(name, rules.values[name][0]) for name in AXES}
-    fields["objectives"] = fields["objectives"] or workload.objectives
-    settings = RunSettings(networks=workload.networks, prove=rules.prove, **fields)
+    fields = {name: entry.get(name, rules.values[name][0]) for name in AXES}
+    settings = _settings(rules, workload, fields)
     return PlannedRun(settings, entry.get("name", ""), workload, entry.get("tags", {}))
+
+
+def _settings(rules: Rules, workload: NamedWorkload, fields: dict[str, Any]) -> RunSettings:
+    fields["objectives"] = fields["objectives"] or workload.objectives
+    return RunSettings(networks=workload.networks, prove=rules.prove, **fields)
 
 
 def _tagged(rules: Rules, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
