@@ -20,6 +20,7 @@ root=${SYSFS_ROOT:-}
 saved=${SAVED_CLOCKS:-$root/run/paretosoc-clocks}
 sysfs=$(readlink -f "$root/sys")
 problems=0
+reason=
 phase=check
 
 usage() {
@@ -56,13 +57,19 @@ in_sysfs() {
 # Writes nothing but clocks, whatever a path says. The outer braces catch the shell's own complaint
 # where the file cannot be opened.
 write() {
-    in_sysfs "$1" && { printf '%s\n' "$2" >"$1"; } 2>/dev/null
+    reason='it is outside of /sys'
+    in_sysfs "$1" && reason=$({ printf '%s\n' "$2" >"$1"; } 2>&1)
+}
+
+cannot_be_written() {
+    problem "$1: cannot be written ($2): ${reason##*: }"
+    return 1
 }
 
 write_and_check() {
     if ! write "$1" "$2"; then
-        problem "$1: cannot be written ($2)"
-        return 1
+        cannot_be_written "$1" "$2"
+        return
     fi
     if ! now=$(number_in "$1") || [ "$now" != "$2" ]; then
         problem "$1: reads ${now:-nothing} after $2 was written"
@@ -178,7 +185,7 @@ set_rate() {
         write_and_check "$node/state" 1 || return
     fi
     if ! write "$target" "$want"; then
-        problem "$target: cannot be written ($want)"
+        cannot_be_written "$target" "$want"
         return
     fi
     got=$(number_in "$rate") || got=0
@@ -257,11 +264,17 @@ online() {
 
 restore() {
     failures=0
-    # Backwards, so that the order is safe again.
+    # Backwards, so that the order is safe again. What was not changed may be read-only.
     while read -r what first second third fourth; do
         case $what in
-            pair) write_pair "$first" "$second" "$third" "$fourth" ;;
-            file) if ! write "$first" "$second"; then problem "$first: cannot be written"; false; fi ;;
+            pair)
+                [ "$(number_in "$first") $(number_in "$second")" = "$third $fourth" ] ||
+                    write_pair "$first" "$second" "$third" "$fourth"
+                ;;
+            file)
+                [ "$(number_in "$first")" = "$second" ] || write "$first" "$second" ||
+                    cannot_be_written "$first" "$second"
+                ;;
         esac || failures=$((failures + 1))
     done <<END
 $(sed '1!G;h;$!d' "$saved")

@@ -245,6 +245,18 @@ def test_a_write_that_fails_puts_everything_back(board, number):
     assert not board.saved.exists()
 
 
+def test_files_that_take_nothing_need_not_be_put_back(board):
+    before = board.state()
+    refuses = "\nwrite() {\n    reason='sh: 1: cannot create x: Permission denied'; return 1\n"
+    board.script.write_text(board.script.read_text().replace("\nwrite() {\n", refuses, 1))
+    ran = board.run("--apply")
+    assert ran.returncode == 1
+    (line,) = ran.stderr.splitlines()
+    assert line.endswith("/mrq_rate_locked: cannot be written (1): Permission denied")
+    assert board.state() == before
+    assert not board.saved.exists()
+
+
 def test_a_device_that_refuses(board):
     """/dev/full takes no byte; what was set before it is put back, and it stays in the list of what
     could not be."""
@@ -258,7 +270,7 @@ def test_a_device_that_refuses(board):
     board.script.write_text(script)
     ran = board.run("--apply")
     assert ran.returncode == 1
-    assert "min_freq: cannot be written" in ran.stderr
+    assert "min_freq: cannot be written (1377000000): " in ran.stderr
     assert "could not be put back" in ran.stderr
     after = board.state()
     assert {name for name in after if after[name] != before[name]} <= {f"{GPU}/max_freq"}
