@@ -103,12 +103,15 @@ class Tile:
     ``start_macs`` are added for every result, output channels are padded to a multiple of
     ``channels``, and the pixels of a batch to one of ``rows``. A layer with ``packing`` output
     channels computes twice as long: every operand is packed once, whatever the channels.
+    ``winograd`` is the side of the tiles of pixels that Winograd's algorithm computes at once in
+    3 x 3 convolutions by steps of one; 0 if the unit does not have it.
     """
 
     start_macs: int = 0
     packing: int = 0
     channels: int = 1
     rows: int = 1
+    winograd: int = 0
 
 
 @dataclass(frozen=True)

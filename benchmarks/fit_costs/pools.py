@@ -99,7 +99,7 @@ POOLS = (
         ("fp32", "fp16"),
         _CPU,
         without=_X86,
-        tiles=(("", Tile(packing=32)),),
+        tiles=(("", Tile(packing=16, winograd=6)),),
     ),
     Pool(
         "CPUs in INT8",

@@ -38,6 +38,9 @@ LINEAR_RESIZE = "linear resize"
 CROSSING = 5
 """Of so many activations one passes from one context of a network to the next. Chosen by the errors
 of networks that were left out."""
+TRANSFORM_MACS = 48
+"""Work of transforming one value for Winograd's algorithm, or back, in multiply-accumulates. Chosen
+by the errors of networks that were left out."""
 CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT, ELEMENTS)
 """Classes of layers finer than their kind. A peak may name an efficiency for each."""
 
@@ -120,7 +123,7 @@ def padded_macs(layer: Layer, tile: Tile) -> Fraction:
 
     The pixels of all images of a batch are the rows of a convolution. Rows of products are not
     padded: with few of them a product waits for its constants. A depthwise convolution does not run
-    on tiles.
+    on tiles. Winograd's algorithm is used if it takes less.
     """
     tiled = layer.kind in (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
     if tile == Tile() or not tiled or not layer.macs or class_of(layer) == DEPTHWISE:
@@ -133,7 +136,28 @@ def padded_macs(layer: Layer, tile: Tile) -> Fraction:
     padded = _padded(channels, tile.channels) * _padded(rows, 1 if window is None else tile.rows)
     # Of integers up to the end: fractions take most of the time of an estimate.
     packed = layer.macs * (outputs + tile.packing) + tile.start_macs * elements * outputs
-    return Fraction(packed * padded, outputs * channels * rows)
+    direct = Fraction(packed * padded, outputs * channels * rows)
+    if not tile.winograd or class_of(layer) != FAST:
+        return direct
+    height, width = (-(-side // tile.winograd) for side in shape[-2:])
+    values = rows // (shape[-2] * shape[-1]) * height * width * (tile.winograd + 2) ** 2
+    # Each value has a product for every pair of an input channel, macs / (9 elements) of them, and
+    # an output channel.
+    products = layer.macs * (outputs + tile.packing)
+    transforms = TRANSFORM_MACS * (layer.macs + 9 * elements * outputs)
+    return min(direct, Fraction(values * (products + transforms), 9 * elements))
+
+
+def fewest_macs(layer: Layer, tile: Tile) -> Fraction:
+    """Return the multiplications of ``layer`` that no algorithm of a unit with ``tile`` saves.
+
+    Winograd's F(t x t, 3 x 3) has (t + 2)^2 for 9 t^2 multiply-accumulates (Lavin and Gray, CVPR
+    2016).
+    """
+    t = tile.winograd
+    if not t or class_of(layer) != FAST:
+        return Fraction(layer.macs)
+    return Fraction(layer.macs * (t + 2) ** 2, 9 * t**2)
 
 
 def _padded(size: int, multiple: int) -> int:
@@ -157,7 +181,8 @@ def group_parts(
         pairs[work, moved_bytes(launch, model)] += 1
         if work:
             # Work that tiles add is none of the layers, so a measurement may take it away.
-            shares.append(sum(x.macs for x in launch.layers) / model.macs_per_ps / work)
+            fewest = sum(fewest_macs(layer, model.tile) for layer in launch.layers)
+            shares.append(fewest / model.macs_per_ps / work)
     return TimeParts(
         launches=tuple(
             LaunchTime(work, size / model.bytes_per_ps, count)

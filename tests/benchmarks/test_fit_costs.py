@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,15 +21,17 @@ from paretosoc.fitness.cost_model.roofline import (
     GROUPED,
     POINTWISE,
     PRODUCT,
+    TRANSFORM_MACS,
     class_of,
     efficiency_of,
+    fewest_macs,
     padded_macs,
 )
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Tile
 from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
-from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import layer, window
 
 QUICK = ("DLAs", "RK3588's NPU", "Hailo")
@@ -125,6 +129,30 @@ def test_layers_have_classes_and_tiles() -> None:
     assert padded_macs(whole, Tile(start_macs=16, channels=16)) == 160 * 1024
     assert padded_macs(whole, Tile(rows=128)) == 2 * 144 * 1024
     assert padded_macs(whole, Tile(packing=16)) == 2 * 144 * 1024
+
+
+def test_winograd_saves_multiplications_of_wide_layers_only() -> None:
+    def conv(channels: int, side: int) -> Layer:
+        shape, macs = (2, channels, side, side), 2 * 9 * channels**2 * side**2
+        return replace(
+            layer("c", LayerKind.CONVOLUTION, window=window(), macs=macs, parameters=1),
+            output_shapes=(shape,),
+            output_elements=2 * channels * side**2,
+        )
+
+    tile = Tile(packing=16, winograd=6)
+    # 2 images of 2 x 2 tiles, whose 8 x 8 values are multiplied and transformed.
+    expected = 2 * 4 * 64 * (512 * (512 + 16) + TRANSFORM_MACS * (512 + 512))
+    assert padded_macs(conv(512, 12), tile) == padded_macs(conv(512, 7), tile) == expected
+    assert fewest_macs(conv(512, 12), tile) == 2 * 4 * 64 * 512**2
+    for wide, side in ((512, 12), (512, 7), (64, 56), (8, 56), (512, 1)):
+        one, plain = conv(wide, side), Tile(packing=16)
+        assert fewest_macs(one, tile) <= padded_macs(one, tile) <= padded_macs(one, plain)
+    for wide, side in ((8, 56), (512, 1)):
+        assert padded_macs(conv(wide, side), tile) == padded_macs(conv(wide, side), plain)
+    strided = layer("c", LayerKind.CONVOLUTION, window=window(stride=2), macs=9 * 1024)
+    assert padded_macs(strided, tile) == padded_macs(strided, Tile(packing=16))
+    assert fewest_macs(strided, tile) == 9 * 1024
 
 
 def test_one_network_makes_the_others_on_the_unit_nearer() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -137,6 +138,11 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
                 if convolves:
                     rows = item.output_elements // outputs
                     compute *= Fraction(-(-rows // tile["rows"]) * tile["rows"], rows)
+                    if side := tile.get("winograd", 0):
+                        inputs = Fraction(item.macs, 9 * item.output_elements)
+                        tiles = math.prod(-(-n // side) for n in item.output_shapes[0][2:])
+                        values = inputs * (outputs + tile["packing"]) + 48 * (inputs + outputs)
+                        compute = min(compute, tiles * (side + 2) ** 2 * values / rate)
                 if unit["kind"] == "cpu" and not item.macs:
                     lanes = peak["macs_per_cycle"] * efficiency.get(
                         "elements", efficiency["default"]
