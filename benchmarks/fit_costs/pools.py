@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from benchmarks.fit_costs.fit import Prior
 from benchmarks.fit_costs.samples import (
@@ -124,8 +125,22 @@ POOLS = (
         Prior(efficiency=0.3, share=0.5, us_per_network=300, classes=((DEPTHWISE, 0.3),)),
         ("intel",),
     ),
-    Pool("Snapdragon NPUs in FP16", "npu", ("fp16",), _HTP_FP16, ("snapdragon",)),
-    Pool("Snapdragon NPUs in INT8", "npu", ("int8",), _HTP_INT8, ("snapdragon",)),
+    Pool(
+        "Snapdragon NPUs in FP16",
+        "npu",
+        ("fp16",),
+        _HTP_FP16,
+        ("snapdragon",),
+        tiles=(("", Tile(curves=Fraction(1, 2))),),
+    ),
+    Pool(
+        "Snapdragon NPUs in INT8",
+        "npu",
+        ("int8",),
+        _HTP_INT8,
+        ("snapdragon",),
+        tiles=(("", Tile(curves=Fraction(1, 10))),),
+    ),
     Pool(
         "RK3588's NPU",
         "npu",

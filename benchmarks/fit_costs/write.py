@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
+from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -31,7 +32,8 @@ def peak_figures(
         }
     }
     if tile != Tile():
-        found["tile"] = asdict(tile)
+        own = {key: value for key, value in asdict(tile).items() if value != getattr(Tile, key)}
+        found["tile"] = {key: float(v) if isinstance(v, Fraction) else v for key, v in own.items()}
     found["bandwidth_share"] = _short(figures.share)
     found["us_per_layer"] = round(figures.us_per_layer, 1)
     if figures.us_per_network:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -15,17 +16,22 @@ from benchmarks.fit_costs.pools import POOLS
 from benchmarks.fit_costs.reliability import diagram
 from benchmarks.fit_costs.samples import KEYS, NEW_FAMILIES, of_sets, parts_of, published
 from benchmarks.fit_costs.write import peak_figures
+from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.roofline import (
     DEPTHWISE,
+    ELEMENTS,
     FAST,
     GROUPED,
     POINTWISE,
     PRODUCT,
     TRANSFORM_MACS,
     class_of,
+    curved_elements,
     efficiency_of,
     fewest_macs,
+    launch_work,
     padded_macs,
+    unit_model,
 )
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.platforms.io.platform_file import load_platform
@@ -34,6 +40,7 @@ from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
 from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import layer, window
 
+CURVED = ("Sigmoid", "Gelu", "HardSwish")
 QUICK = ("DLAs", "RK3588's NPU", "Hailo")
 
 
@@ -153,6 +160,31 @@ def test_winograd_saves_multiplications_of_wide_layers_only() -> None:
     strided = layer("c", LayerKind.CONVOLUTION, window=window(stride=2), macs=9 * 1024)
     assert padded_macs(strided, tile) == padded_macs(strided, Tile(packing=16))
     assert fewest_macs(strided, tile) == 9 * 1024
+
+
+def test_curved_activations_take_work_beside_products() -> None:
+    def worked(*operations: str, curves: Fraction = Fraction(1, 2)) -> Fraction:
+        unit = load_platform("snapdragon-8-elite").unit_by_name["npu"]
+        peak = next(peak for peak in unit.peaks if peak.precision == "fp16")
+        model = unit_model(unit, load_platform("snapdragon-8-elite"), peak)
+        layers = [layer("c", LayerKind.CONVOLUTION, window=window(), macs=10**6)]
+        layers += [
+            replace(layer(name, LayerKind.ACTIVATION), operation=name) for name in operations
+        ]
+        launch = Launch(tuple(layers), 0, is_free=False)
+        assert curved_elements(launch) == sum(
+            x.output_elements for x in layers[1:] if x.name in CURVED
+        )
+        whole = launch_work(launch, replace(model, tile=Tile(curves=curves)))
+        assert peak.tile.curves == Fraction(1, 2)
+        element = 1 / (model.macs_per_ps * model.efficiency[ELEMENTS])
+        return (whole - launch_work(launch, replace(model, tile=Tile()))) / element
+
+    results = layer("c", LayerKind.ACTIVATION).output_elements
+    assert worked("Relu") == worked("Clip") == worked(curves=Fraction(3)) == 0
+    for name in CURVED:
+        assert worked(name) == Fraction(results, 2)
+        assert worked("Relu", name, curves=Fraction(3)) == 3 * results
 
 
 def test_one_network_makes_the_others_on_the_unit_nearer() -> None:
