@@ -16,7 +16,11 @@ from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front, def
 from paretosoc.dse.certificate.boxes.simulate import simulate_space
 from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
 from paretosoc.dse.certificate.certify import CertifiedFront, Limits, prove
-from paretosoc.dse.certificate.formulation.prove import FormulationProgress, prove_formulation
+from paretosoc.dse.certificate.formulation.prove import (
+    FEW_PARTS,
+    FormulationProgress,
+    prove_formulation,
+)
 from paretosoc.dse.certificate.formulation.refute import NotShown
 from paretosoc.dse.certificate.outcome import ProofOutcome, outcome_of, own_outcome, parts_front
 from paretosoc.dse.certificate.preconditions import Goal, Provable, is_searchable, provable
@@ -39,9 +43,8 @@ tolerance. With less time left the next tolerance follows."""
 SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75
 """Shares of the time to a deadline: for each of the first searches, then of the remaining time for
 the fastest member, an exact search, and bounds over boxes."""
-BY_ITSELF_PARTS = 512
-"""If the space has fewer parts than this, every proof is followed by Z3 on the formulation, for up
-to three seconds."""
+BY_ITSELF_PARTS = FEW_PARTS
+"""If the space has fewer parts than this, every proof is followed by Z3 on the formulation."""
 TIMED_BOXES = 2
 """Before a deadline, so many times the default number of boxes at most."""
 

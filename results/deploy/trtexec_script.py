@@ -277,8 +277,9 @@ def _engine_options(deployment: Deployment, segments: Sequence[Segment]) -> tupl
     if all(_dlas(deployment, [segment]) for segment in segments):
         return options, ""
     types = layer_device_types(
-        (name, "DLA" if _dlas(deployment, [segment]) else "GPU")
+        (name, device)
         for segment in segments
+        for device in ["DLA" if _dlas(deployment, [segment]) else "GPU"]
         for name in deployment.layers(segment)
     )
     if types is None:

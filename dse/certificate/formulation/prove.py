@@ -22,9 +22,11 @@ from paretosoc.results.front.certificate import FormulationProof
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
+FEW_PARTS = 512
+"""Fewer parts are left to this process, for up to three seconds."""
 UPPER_PARTS, TASKS = 128, 64
-"""Number of parts that are shared out, and of tasks that they make. Fewer parts are left to one
-process. The questions do not depend on the number of processes."""
+"""Number of parts that are shared out, and of tasks that they make. The questions do not depend on
+the number of processes."""
 POLL_S = 0.2
 
 
@@ -61,7 +63,7 @@ def prove_formulation(
         problem: latency is one of its objectives.
         fastest: a design point with the makespan ``optimum_ps``.
         jobs: processes; one per core by default. Small problems are left to this one.
-        max_parts: a problem with as many parts is not tried.
+        max_parts: a problem with as many parts, at most ``FEW_PARTS``, is not tried.
         on_progress: called now and then.
         stopped: polled. True ends the proof.
 
@@ -73,9 +75,11 @@ def prove_formulation(
     check_formulated(problem)
     began = time.monotonic()
     column = _makespan_column(problem)
-    parts = upper_parts(Hints(problem, column, optimum_ps), max_parts or UPPER_PARTS)
-    if len(parts) > 1 and max_parts is not None:
+    hints = Hints(problem, column, optimum_ps)
+    is_small = len(upper_parts(hints, max_parts or FEW_PARTS)) == 1
+    if not is_small and max_parts is not None:
         raise Ended(f"there are {max_parts} parts and more")
+    parts: list[Path] = [()] if is_small else upper_parts(hints, UPPER_PARTS)
     alone = _only(problem, fastest)
     if not Refutation(alone, column, optimum_ps + 1, stopped=stopped).has_solution():
         raise NotShown("the fastest member is no solution")

@@ -157,6 +157,7 @@ def test_parts_are_shared_out(space: Space, monkeypatch: pytest.MonkeyPatch) -> 
     assert best is not None
     fastest = space.problem.design_of(space.rows[int(space.value.argmin())])
     one = prove_formulation(space.problem, fastest, best)
+    monkeypatch.setattr(prove, "FEW_PARTS", 4)
     monkeypatch.setattr(prove, "UPPER_PARTS", 4)
     monkeypatch.setattr(prove, "TASKS", 3)
     seen: list[FormulationProgress] = []
