@@ -110,7 +110,8 @@ def explore(
             measures beside their nominal figures, and nothing can be proved of them.
         baselines: merge other methods' schedules into the front, so that it is not behind them.
             False: the front is what the optimizer found. Compare optimizers by such fronts.
-        on_progress: called after each generation.
+        on_progress: called after each generation. If it raises KeyboardInterrupt, the search ends
+            as by Ctrl-C.
         problem_options: further arguments of :class:`dse.Problem`.
 
     Raises:

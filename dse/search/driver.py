@@ -130,6 +130,11 @@ def search(
             if stopped_by is not None:
                 return run.result(stopped_by)
             run.advance()
+            try:
+                run.report()
+            except KeyboardInterrupt:
+                # Notebooks raise it where their output is written, and threads get no signal.
+                interrupt.requested = True
 
 
 class _Run:
@@ -276,6 +281,9 @@ class _Run:
             self._pending = None
         else:
             self._cut_short = True
+
+    def report(self) -> None:
+        """Call the function that is told of the progress."""
         if self._on_progress is not None:
             self._on_progress(self._progress())
 

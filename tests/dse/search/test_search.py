@@ -150,6 +150,21 @@ def test_progress_and_snapshots_only_ever_improve():
         assert set(non_dominated(both)) == set(range(len(later.objectives)))
 
 
+def test_an_interrupt_from_the_function_that_looks_keeps_the_front():
+    space, looked = small_space(4), []
+
+    def stop(progress):
+        looked.append(progress)
+        if len(looked) == 3:
+            raise KeyboardInterrupt
+
+    engine, evaluate = Nsga2Engine(space, seed=0), make_outcomes(space.problem)
+    result = search(engine, evaluate, Budget(10**9), on_progress=stop)
+    assert result.stopped_by is StoppedBy.INTERRUPT
+    assert result.evaluations == looked[2].evaluations
+    assert result.objectives.tolist() == looked[2].objectives.tolist()
+
+
 def test_archive_keeps_the_first_of_equal_vectors_and_what_a_batch_dominates_goes():
     space = small_space(5)
     rows = enumerated(space)
