@@ -2,10 +2,10 @@
 
 Throughput never falls when a capacity grows, and only growing a channel on the critical cycle can
 raise it. Best-first search over the sizes of distributions that follows these storage dependencies
-is therefore exact (Stuijk, Geilen and Basten, DAC 2006). If it would take longer than its budget,
+is therefore exact (Stuijk, Geilen and Basten, DAC 2006). If it would take more than some seconds,
 the result of a heuristic stands: capacities that suffice for a periodic schedule, each then lowered
 by bisection as far as the throughput, recomputed exactly each time, allows. No single channel of it
-can be smaller, unless the graph is so large that even this exceeds its budget. The search has
+can be smaller, unless the graph is so large that even this takes too long. The search has
 meanwhile proved a lower bound.
 """
 
@@ -25,8 +25,8 @@ from paretosoc.sdf.rates import PerPhase
 
 MAX_DISTRIBUTIONS = 5_000
 MAX_FIRINGS = 3_000_000
-"""Used without a budget: the number of distributions that an exact search tries, and of the firings
-of all of their iterations together."""
+"""The number of distributions that an exact search tries, and of the firings of all of their
+iterations together."""
 
 MAX_WORK = 1_000_000_000
 """``BoundedGraph.work`` from which on no more capacities are tried."""
@@ -38,16 +38,14 @@ class SmallestBuffers:
 
     distribution: StorageDistribution
     lower_bound: int
-    """No distribution with the throughput asked for has fewer tokens (bytes, if asked for)."""
-    size: int
-    """In the same unit."""
+    """No distribution with the throughput asked for has fewer tokens."""
     tried: int
     """Distributions whose throughput was computed by the exact search."""
 
     @property
     def exact(self) -> bool:
         """Return whether no smaller distribution exists."""
-        return self.size == self.lower_bound
+        return self.distribution.tokens == self.lower_bound
 
 
 @dataclass(frozen=True)
@@ -61,15 +59,8 @@ class TradeOff:
     tried: int
 
 
-def deadlock_free_buffers(
-    graph: SdfGraph, *, in_bytes: bool = False, budget: int | None = None
-) -> SmallestBuffers:
+def deadlock_free_buffers(graph: SdfGraph) -> SmallestBuffers:
     """Return the smallest capacities with which the graph can run forever.
-
-    Args:
-        in_bytes: minimise the sum of capacity * token_bytes instead of the sum of capacities.
-        budget: distributions to try at most before the heuristic's result stands. None takes a
-            number that keeps it within seconds.
 
     The throughput of the result is computed with all execution times 1, without auto-concurrency.
 
@@ -79,35 +70,28 @@ def deadlock_free_buffers(
     """
     check_live(graph)
     times: dict[str, PerPhase] = {actor.name: 1 for actor in graph.actors}
-    bounded = BoundedGraph(graph, times, auto_concurrency=False)
+    bounded = BoundedGraph(graph, times)
     # No cycle of a live graph takes longer than all firings one after another.
     goal = Fraction(max(1, bounded.work_per_iteration))
-    return _smallest(bounded, goal, in_bytes, budget)
+    return _smallest(bounded, goal)
 
 
 def buffers_for_throughput(
     graph: SdfGraph,
     times: Mapping[str, PerPhase],
     throughput: Fraction | None = None,
-    *,
-    auto_concurrency: bool = False,
-    in_bytes: bool = False,
-    budget: int | None = None,
 ) -> SmallestBuffers:
     """Return the smallest capacities with which the graph runs at least this fast.
 
     Args:
         times: time of one firing, by actor.
         throughput: iterations per time unit. None asks for the throughput of unbounded buffers.
-        in_bytes: minimise the sum of capacity * token_bytes instead of the sum of capacities.
-        budget: distributions to try at most before the heuristic's result stands. None takes a
-            number that keeps it within seconds.
 
     Raises:
-        GraphError: if the throughput is not positive or more than unbounded buffers allow, if it
-            is None and nothing limits it, or as ``self_timed_throughput`` does.
+        GraphError: if the throughput is not positive or more than unbounded buffers allow, or as
+            ``self_timed_throughput`` does.
     """
-    most = self_timed_throughput(graph, times, auto_concurrency=auto_concurrency)
+    most = self_timed_throughput(graph, times)
     check_live(graph)
     goal = most.period
     if throughput is not None:
@@ -119,40 +103,26 @@ def buffers_for_throughput(
                 f"graph {graph.name!r}: no buffers give {throughput} iterations per time unit; "
                 f"the most is {most.iterations}"
             )
-    bounded = BoundedGraph(graph, times, auto_concurrency=auto_concurrency)
-    if not goal:
-        if bounded.work_per_iteration:
-            raise GraphError(
-                f"graph {graph.name!r}: nothing limits its throughput with unbounded buffers; name "
-                "the throughput that the buffers are for"
-            )
-        return deadlock_free_buffers(graph, in_bytes=in_bytes, budget=budget)
-    return _smallest(bounded, goal, in_bytes, budget)
+    if not goal:  # No firing takes any time.
+        return deadlock_free_buffers(graph)
+    bounded = BoundedGraph(graph, times)
+    return _smallest(bounded, goal)
 
 
-def throughput_buffer_trade_off(
-    graph: SdfGraph,
-    times: Mapping[str, PerPhase],
-    *,
-    auto_concurrency: bool = False,
-    in_bytes: bool = False,
-    budget: int | None = None,
-) -> TradeOff:
+def throughput_buffer_trade_off(graph: SdfGraph, times: Mapping[str, PerPhase]) -> TradeOff:
     """Return every size at which a larger throughput becomes possible, with one distribution each.
 
-    Args:
-        budget: distributions to try. The exploration ends there, or at the throughput of unbounded
-            buffers. None takes a number that keeps it within seconds.
+    It ends at the throughput of unbounded buffers, or after some seconds.
 
     Raises:
         GraphError: as ``buffers_for_throughput`` does, apart from its throughput.
     """
-    most = self_timed_throughput(graph, times, auto_concurrency=auto_concurrency)
+    most = self_timed_throughput(graph, times)
     check_live(graph)
-    bounded = BoundedGraph(graph, times, auto_concurrency=auto_concurrency)
-    search = _BestFirst(bounded, _weights(graph, in_bytes))
+    bounded = BoundedGraph(graph, times)
+    search = _BestFirst(bounded)
     search.push(tuple(bounded.smallest))
-    budget = _default_budget(bounded) if budget is None else budget
+    budget = _budget(bounded)
     points: list[tuple[int, StorageDistribution]] = []
     best: Fraction | None = None
     while search.waiting and search.tried < budget and bounded.work < MAX_WORK:
@@ -179,8 +149,7 @@ def throughput_buffer_trade_off(
 class _BestFirst:
     """Distributions by size, each once."""
 
-    def __init__(self, bounded: BoundedGraph, weights: list[int]) -> None:
-        self._weights = weights
+    def __init__(self, bounded: BoundedGraph) -> None:
         self._bounded = bounded
         self._heap: list[tuple[int, tuple[int, ...]]] = []
         self._seen: set[tuple[int, ...]] = set()
@@ -198,7 +167,7 @@ class _BestFirst:
     def push(self, capacities: tuple[int, ...]) -> None:
         if capacities not in self._seen:
             self._seen.add(capacities)
-            heappush(self._heap, (_size(capacities, self._weights), capacities))
+            heappush(self._heap, (sum(capacities), capacities))
 
     def pop(self) -> tuple[int, tuple[int, ...]]:
         self.tried += 1
@@ -213,12 +182,9 @@ class _BestFirst:
                 yield (*capacities[:channel], grown, *capacities[channel + 1 :])
 
 
-def _smallest(
-    bounded: BoundedGraph, goal: Fraction, in_bytes: bool, budget: int | None
-) -> SmallestBuffers:
+def _smallest(bounded: BoundedGraph, goal: Fraction) -> SmallestBuffers:
     """Return the smallest distribution with a period of at most ``goal`` > 0, which unbounded
     buffers reach."""
-    weights = _weights(bounded.graph, in_bytes)
     known = list(bounded.smallest)
     if not _reaches(bounded, known, goal):
         start = bounded.sufficient_capacities(goal)
@@ -226,12 +192,12 @@ def _smallest(
             raise AssertionError("the largest buffers reach the goal")
         if not _reaches(bounded, start, goal):
             raise AssertionError("a periodic schedule is never faster than self-timed execution")
-        known = _lowered(bounded, start, goal, weights)
+        known = _lowered(bounded, start, goal)
     least = _necessary(bounded, known, goal)
-    size = _size(known, weights)
-    search = _BestFirst(bounded, weights)
+    size = sum(known)
+    search = _BestFirst(bounded)
     search.push(tuple(least))
-    budget = _default_budget(bounded) if budget is None else budget
+    budget = _budget(bounded)
     # Sizes come in growing order, so the next one is a lower bound on all that are left.
     lower_bound = search.smallest
     while lower_bound < size and search.tried < budget and bounded.work < MAX_WORK:
@@ -246,21 +212,14 @@ def _smallest(
     throughput = bounded.throughput(bounded.ratio(known))
     if throughput is None:
         raise AssertionError("the distribution was found to be live")
-    return SmallestBuffers(
-        StorageDistribution(tuple(known), throughput), lower_bound, size, search.tried
-    )
+    return SmallestBuffers(StorageDistribution(tuple(known), throughput), lower_bound, search.tried)
 
 
-def _lowered(
-    bounded: BoundedGraph, start: list[int], goal: Fraction, weights: list[int]
-) -> list[int]:
+def _lowered(bounded: BoundedGraph, start: list[int], goal: Fraction) -> list[int]:
     """Lower one capacity after the other, the one with most to gain first. One pass is enough: a
     capacity that could not be lowered cannot be lowered after others have become smaller either."""
     capacities = list(start)
-    gain = [
-        (capacity - least) * weight
-        for capacity, least, weight in zip(start, bounded.smallest, weights, strict=True)
-    ]
+    gain = [capacity - least for capacity, least in zip(start, bounded.smallest, strict=True)]
     order = sorted((n for n in bounded.bounded if gain[n]), key=lambda n: (-gain[n], n))
     _lower(bounded, capacities, order, start, capacities, goal, MAX_WORK // 2)
     return capacities
@@ -321,13 +280,6 @@ def _reaches(bounded: BoundedGraph, capacities: Sequence[int | None], goal: Frac
     return bounded.ratio(capacities, at_least=goal).period == goal
 
 
-def _default_budget(bounded: BoundedGraph) -> int:
+def _budget(bounded: BoundedGraph) -> int:
+    """Return the number of distributions that keeps a search within seconds."""
     return min(MAX_DISTRIBUTIONS, MAX_FIRINGS // max(1, bounded.firings.firings))
-
-
-def _weights(graph: SdfGraph, in_bytes: bool) -> list[int]:
-    return [channel.token_bytes if in_bytes else 1 for channel in graph.channels]
-
-
-def _size(capacities: list[int] | tuple[int, ...], weights: list[int]) -> int:
-    return sum(c * w for c, w in zip(capacities, weights, strict=True))

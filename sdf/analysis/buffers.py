@@ -41,13 +41,6 @@ class StorageDistribution:
         """Sum of the capacities: the size of the distribution."""
         return sum(self.capacities)
 
-    def bytes(self, graph: SdfGraph) -> int:
-        """Return the memory that the distribution takes, bytes, with no channels sharing memory."""
-        return sum(
-            capacity * channel.token_bytes
-            for capacity, channel in zip(self.capacities, graph.channels, strict=True)
-        )
-
 
 def smallest_capacity(channel: Channel) -> int:
     """Return the smallest capacity with which the channel's two ends alone do not deadlock. It is
@@ -96,11 +89,10 @@ def capacity_step(channel: Channel) -> int:
 
 
 class BoundedGraph:
-    """A graph whose firings are unfolded once and whose capacities are changed and tried."""
+    """A graph whose firings are unfolded once and whose capacities are changed and tried. An actor
+    does not fire again while it fires."""
 
-    def __init__(
-        self, graph: SdfGraph, times: Mapping[str, PerPhase], *, auto_concurrency: bool
-    ) -> None:
+    def __init__(self, graph: SdfGraph, times: Mapping[str, PerPhase]) -> None:
         check_times(graph, times)
         self.graph = graph
         self.limits = [channel.capacity for channel in graph.channels]
@@ -122,7 +114,7 @@ class BoundedGraph:
             channels + rooms,
             [repetitions[name] for name in names],
             times,
-            overlapping=auto_concurrency,
+            overlapping=False,
         )
         self.firings = self._model.unfolded()
         self._trials = 0

@@ -11,13 +11,9 @@ from paretosoc.sdf.rates import PerPhase
 
 
 def bounded_throughput(
-    graph: SdfGraph,
-    times: Mapping[str, PerPhase],
-    capacities: Sequence[int],
-    *,
-    auto_concurrency: bool = False,
+    graph: SdfGraph, times: Mapping[str, PerPhase], capacities: Sequence[int]
 ) -> Throughput | None:
     """Return the self-timed throughput, or None if it deadlocks. Capacities that the graph itself
     states are ignored."""
-    bounded = BoundedGraph(graph, times, auto_concurrency=auto_concurrency)
+    bounded = BoundedGraph(graph, times)
     return bounded.throughput(bounded.ratio(tuple(capacities)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from math import gcd, lcm
 
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from paretosoc.sdf.analysis import buffer_search
 from paretosoc.sdf.analysis.buffer_search import (
     buffers_for_throughput,
     deadlock_free_buffers,
@@ -46,7 +48,6 @@ def live_graph(draw: st.DrawFn, channels: int = 3) -> Timed:
                 vector[target] // divisor,
                 vector[source] // divisor,
                 tokens,
-                token_bytes=draw(st.integers(1, 5)),
             )
         )
     names = [f"a{n}" for n in range(count)]
@@ -60,7 +61,7 @@ def live_graph(draw: st.DrawFn, channels: int = 3) -> Timed:
 
 
 def simulated_period(
-    graph: SdfGraph, times: dict[str, int], capacities: tuple[int, ...], auto_concurrency: bool
+    graph: SdfGraph, times: dict[str, int], capacities: tuple[int, ...]
 ) -> Fraction | None:
     """Ticks per iteration with bounded channels: the space for results is taken at the start of
     a firing, that of its inputs given back at its end. None if everything stops."""
@@ -73,7 +74,7 @@ def simulated_period(
     fired = tick = 0
 
     def can_start(name: str) -> bool:
-        return (auto_concurrency or name not in dict(running)) and all(
+        return name not in dict(running) and all(
             (c.target != name or tokens[n] >= c.consumption)
             and (loops[n] or c.source != name or capacities[n] - filled[n] >= c.production)
             for n, c in enumerate(graph.channels)
@@ -108,7 +109,15 @@ def simulated_period(
         running = [(name, left - 1) for name, left in running if left > 1]
 
 
-def distributions(graph: SdfGraph, size: int, in_bytes: bool = False) -> Iterator[tuple[int, ...]]:
+@contextmanager
+def distributions_tried(most: int) -> Iterator[None]:
+    """Let searches try so many distributions."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(buffer_search, "MAX_DISTRIBUTIONS", most)
+        yield
+
+
+def distributions(graph: SdfGraph, size: int) -> Iterator[tuple[int, ...]]:
     """All of exactly this size that hold the initial tokens."""
 
     def rest(channels: tuple[Channel, ...], size: int) -> Iterator[tuple[int, ...]]:
@@ -116,25 +125,21 @@ def distributions(graph: SdfGraph, size: int, in_bytes: bool = False) -> Iterato
             if size == 0:
                 yield ()
             return
-        weight = channels[0].token_bytes if in_bytes else 1
         tokens = channels[0].initial_tokens
         loop = channels[0].source == channels[0].target
-        for capacity in [tokens] if loop else range(tokens, size // weight + 1):
-            for others in rest(channels[1:], size - capacity * weight):
+        for capacity in [tokens] if loop else range(tokens, size + 1):
+            for others in rest(channels[1:], size - capacity):
                 yield (capacity, *others)
 
     yield from rest(graph.channels, size)
 
 
-def best_periods(
-    graph: SdfGraph, times: dict[str, int], sizes: range, auto_concurrency: bool = False
-) -> dict[int, Fraction]:
+def best_periods(graph: SdfGraph, times: dict[str, int], sizes: range) -> dict[int, Fraction]:
     """The shortest period of every size at which the graph runs at all, by trying everything."""
     found = {}
     for size in sizes:
         periods = [
-            simulated_period(graph, times, capacities, auto_concurrency)
-            for capacities in distributions(graph, size)
+            simulated_period(graph, times, capacities) for capacities in distributions(graph, size)
         ]
         running = [period for period in periods if period is not None]
         if running:
@@ -143,16 +148,14 @@ def best_periods(
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
-@given(live_graph(5), st.booleans(), st.lists(st.integers(0, 6), min_size=6, max_size=6))
-def test_a_bounded_graph_equals_a_plain_simulation(
-    timed: Timed, auto_concurrency: bool, extra: list[int]
-) -> None:
+@given(live_graph(5), st.lists(st.integers(0, 6), min_size=6, max_size=6))
+def test_a_bounded_graph_equals_a_plain_simulation(timed: Timed, extra: list[int]) -> None:
     graph, times = timed
     capacities = tuple(
         c.initial_tokens + more for c, more in zip(graph.channels, extra, strict=False)
     )
-    expected = simulated_period(graph, times, capacities, auto_concurrency)
-    found = bounded_throughput(graph, times, capacities, auto_concurrency=auto_concurrency)
+    expected = simulated_period(graph, times, capacities)
+    found = bounded_throughput(graph, times, capacities)
     assert (None if found is None else found.period) == expected
 
 
@@ -163,8 +166,8 @@ def test_smallest_capacity_of_one_channel(production: int, consumption: int, tok
     graph = SdfGraph("g", (Actor("x"), Actor("y")), (channel,))
     times = {"x": 1, "y": 1}
     least = smallest_capacity(channel)
-    assert simulated_period(graph, times, (least,), False) is not None
-    assert least == tokens or simulated_period(graph, times, (least - 1,), False) is None
+    assert simulated_period(graph, times, (least,)) is not None
+    assert least == tokens or simulated_period(graph, times, (least - 1,)) is None
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
@@ -173,26 +176,26 @@ def test_nothing_smaller_is_live(timed: Timed) -> None:
     graph, times = timed
     found = deadlock_free_buffers(graph)
     assert found.exact
-    assert found.size == found.lower_bound == found.distribution.tokens
+    assert found.lower_bound == found.distribution.tokens
     capacities = found.distribution.capacities
-    assert simulated_period(graph, times, capacities, False) is not None
-    assert not best_periods(graph, times, range(found.size))
+    assert simulated_period(graph, times, capacities) is not None
+    assert not best_periods(graph, times, range(found.distribution.tokens))
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
-@given(live_graph(), st.booleans(), st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(2)]))
-def test_nothing_smaller_is_as_fast(timed: Timed, auto_concurrency: bool, slack: Fraction) -> None:
+@given(live_graph(), st.sampled_from([Fraction(1), Fraction(3, 2), Fraction(2)]))
+def test_nothing_smaller_is_as_fast(timed: Timed, slack: Fraction) -> None:
     graph, times = timed
-    most = self_timed_throughput(graph, times, auto_concurrency=auto_concurrency)
+    most = self_timed_throughput(graph, times)
     goal = most.period * slack or Fraction(7, 2)
-    found = buffers_for_throughput(graph, times, 1 / goal, auto_concurrency=auto_concurrency)
+    found = buffers_for_throughput(graph, times, 1 / goal)
     assert found.exact
-    reached = simulated_period(graph, times, found.distribution.capacities, auto_concurrency)
+    reached = simulated_period(graph, times, found.distribution.capacities)
     assert reached == found.distribution.throughput.period
     assert reached is not None
     assert reached <= goal
-    assume(found.size <= 24)
-    smaller = best_periods(graph, times, range(found.size), auto_concurrency)
+    assume(found.distribution.tokens <= 24)
+    smaller = best_periods(graph, times, range(found.distribution.tokens))
     assert all(period > goal for period in smaller.values())
 
 
@@ -201,27 +204,23 @@ def test_nothing_smaller_is_as_fast(timed: Timed, auto_concurrency: bool, slack:
     st.tuples(st.integers(1, 12), st.integers(1, 12), st.integers(0, 30)),
     st.tuples(st.integers(1, 9), st.integers(1, 9)),
     st.integers(1, 40),
-    st.booleans(),
 )
 def test_one_channel_over_its_whole_range(
-    rates: tuple[int, int, int], times: tuple[int, int], tenths: int, auto_concurrency: bool
+    rates: tuple[int, int, int], times: tuple[int, int], tenths: int
 ) -> None:
     graph = SdfGraph("g", (Actor("x"), Actor("y")), (Channel("x", "y", *rates),))
     timing = {"x": times[0], "y": times[1]}
     work = sum(timing[name] * count for name, count in repetition_vector(graph).items())
-    goal = Fraction(work * tenths, 10)
-    if not auto_concurrency:
-        goal = max(goal, self_timed_throughput(graph, timing).period)
-    found = buffers_for_throughput(graph, timing, 1 / goal, auto_concurrency=auto_concurrency)
+    goal = max(Fraction(work * tenths, 10), self_timed_throughput(graph, timing).period)
+    found = buffers_for_throughput(graph, timing, 1 / goal)
     assert found.exact
-    for capacity in range(rates[2], found.size + 1):
-        period = simulated_period(graph, timing, (capacity,), auto_concurrency)
+    for capacity in range(rates[2], found.distribution.tokens + 1):
+        period = simulated_period(graph, timing, (capacity,))
         if period is not None and period <= goal:
             break
     assert found.distribution.capacities == (capacity,)
-    unsearched = buffers_for_throughput(
-        graph, timing, 1 / goal, auto_concurrency=auto_concurrency, budget=0
-    )
+    with distributions_tried(0):
+        unsearched = buffers_for_throughput(graph, timing, 1 / goal)
     assert unsearched.distribution.capacities == (capacity,)
 
 
@@ -239,43 +238,32 @@ def test_the_trade_off_is_the_exhaustive_front(timed: Timed) -> None:
             front.append((size, period))
     assert [(point.tokens, point.throughput.period) for point in found.points] == front
     for point in found.points:
-        assert simulated_period(graph, times, point.capacities, False) == point.throughput.period
-
-
-@settings(derandomize=True, deadline=None, max_examples=40)
-@given(live_graph())
-def test_fewest_bytes(timed: Timed) -> None:
-    graph, times = timed
-    found = deadlock_free_buffers(graph, in_bytes=True)
-    assert found.exact
-    assert found.size == found.distribution.bytes(graph)
-    assume(found.size <= 40)
-    for size in range(found.size):
-        for capacities in distributions(graph, size, in_bytes=True):
-            assert simulated_period(graph, times, capacities, False) is None
+        assert simulated_period(graph, times, point.capacities) == point.throughput.period
 
 
 @settings(derandomize=True, deadline=None, max_examples=80)
-@given(live_graph(6), st.booleans())
-def test_without_a_budget_it_is_sound_and_no_channel_can_shrink(
-    timed: Timed, auto_concurrency: bool
-) -> None:
+@given(live_graph(6))
+def test_without_a_search_it_is_sound_and_no_channel_can_shrink(timed: Timed) -> None:
     graph, times = timed
     goal = self_timed_throughput(graph, times).period * 2
-    found = buffers_for_throughput(
-        graph, times, 1 / goal, auto_concurrency=auto_concurrency, budget=0
-    )
-    best = buffers_for_throughput(graph, times, 1 / goal, auto_concurrency=auto_concurrency)
+    with distributions_tried(0):
+        found = buffers_for_throughput(graph, times, 1 / goal)
+    best = buffers_for_throughput(graph, times, 1 / goal)
     assert found.tried == 0
-    assert found.lower_bound <= best.lower_bound <= best.size <= found.size
+    assert (
+        found.lower_bound
+        <= best.lower_bound
+        <= best.distribution.tokens
+        <= found.distribution.tokens
+    )
     capacities = found.distribution.capacities
-    reached = simulated_period(graph, times, capacities, auto_concurrency)
+    reached = simulated_period(graph, times, capacities)
     assert reached is not None
     assert reached <= goal
     for number, channel in enumerate(graph.channels):
         if capacities[number] > channel.initial_tokens:
             less = (*capacities[:number], capacities[number] - 1, *capacities[number + 1 :])
-            period = simulated_period(graph, times, less, auto_concurrency)
+            period = simulated_period(graph, times, less)
             assert period is None or period > goal
 
 
@@ -306,18 +294,20 @@ def test_a_large_graph_within_its_bound() -> None:
     live = deadlock_free_buffers(graph)
     assert live.exact
     assert live.distribution.capacities == tuple(map(smallest_capacity, channels))
-    fast = buffers_for_throughput(graph, times, budget=20)
+    with distributions_tried(20):
+        fast = buffers_for_throughput(graph, times)
     most = self_timed_throughput(graph, times)
     again = bounded_throughput(graph, times, fast.distribution.capacities)
     assert again is not None
     assert again.period == fast.distribution.throughput.period == most.period
-    assert live.size < fast.lower_bound <= fast.size
+    assert live.distribution.tokens < fast.lower_bound <= fast.distribution.tokens
 
 
-def test_a_budget_ends_the_trade_off_with_what_is_proved() -> None:
+def test_a_limit_ends_the_trade_off_with_what_is_proved() -> None:
     graph = SdfGraph("g", (Actor("x"), Actor("y")), (Channel("x", "y", 3, 5),))
     whole = throughput_buffer_trade_off(graph, {"x": 2, "y": 3})
-    part = throughput_buffer_trade_off(graph, {"x": 2, "y": 3}, budget=1)
+    with distributions_tried(1):
+        part = throughput_buffer_trade_off(graph, {"x": 2, "y": 3})
     assert whole.complete
     assert not part.complete
     assert part.points == whole.points[:1]
@@ -330,8 +320,6 @@ def test_what_cannot_be_asked_for() -> None:
         buffers_for_throughput(graph, times, Fraction(1, 2))
     with pytest.raises(GraphError, match="must be > 0, got 0"):
         buffers_for_throughput(graph, times, Fraction(0))
-    with pytest.raises(GraphError, match="nothing limits its throughput"):
-        buffers_for_throughput(graph, times, auto_concurrency=True)
     with pytest.raises(GraphError, match="deadlock"):
         deadlock_free_buffers(SdfGraph("g", graph.actors, (*graph.channels, Channel("y", "x"))))
 
@@ -340,4 +328,4 @@ def test_no_time_at_all() -> None:
     graph = SdfGraph("g", (Actor("x"), Actor("y")), (Channel("x", "y", 2, 3),))
     found = buffers_for_throughput(graph, {"x": 0, "y": 0})
     assert found.distribution.capacities == (4,)
-    assert not deadlock_free_buffers(SdfGraph("empty", ())).size
+    assert not deadlock_free_buffers(SdfGraph("empty", ())).distribution.tokens

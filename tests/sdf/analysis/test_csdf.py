@@ -209,37 +209,32 @@ EXTRA = st.lists(st.integers(0, 8), min_size=6, max_size=6)
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
-@given(cyclo_static(ring=False), EXTRA, st.booleans())
-def test_bounded_channels_equal_a_plain_simulation(
-    graph: SdfGraph, extra: list[int], auto_concurrency: bool
-) -> None:
+@given(cyclo_static(ring=False), EXTRA)
+def test_bounded_channels_equal_a_plain_simulation(graph: SdfGraph, extra: list[int]) -> None:
     limits = limits_of(graph, extra)
-    expected = simulated_period(
-        graph, cycles_of(graph)["a0"], capacities=limits, auto_concurrency=auto_concurrency
-    )
+    expected = simulated_period(graph, cycles_of(graph)["a0"], capacities=limits)
     times = execution_times(graph)
     capacities = [
         channel.initial_tokens if limit is None else limit
         for channel, limit in zip(graph.channels, limits, strict=True)
     ]
-    found = bounded_throughput(graph, times, capacities, auto_concurrency=auto_concurrency)
+    found = bounded_throughput(graph, times, capacities)
     assert (None if found is None else found.period) == expected
     # The same where the graph itself says so.
     channels = [replace(c, capacity=n) for c, n in zip(graph.channels, limits, strict=True)]
     bounded = replace(graph, channels=tuple(channels))
     if expected is None:
         with pytest.raises(GraphError, match="deadlock"):
-            self_timed_throughput(bounded, times, auto_concurrency=auto_concurrency)
+            self_timed_throughput(bounded, times)
         return
-    stated = self_timed_throughput(bounded, times, auto_concurrency=auto_concurrency)
+    stated = self_timed_throughput(bounded, times)
     assert stated.period == expected
-    if not auto_concurrency:
-        one_each = bound_throughput(
-            bounded,
-            {a.name: a.name for a in graph.actors},
-            processor_types=dict.fromkeys(times, "cpu"),
-        )
-        assert one_each.throughput.period == expected
+    one_each = bound_throughput(
+        bounded,
+        {a.name: a.name for a in graph.actors},
+        processor_types=dict.fromkeys(times, "cpu"),
+    )
+    assert one_each.throughput.period == expected
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
@@ -299,9 +294,7 @@ def distributions(graph: SdfGraph, size: int) -> Iterator[tuple[int, ...]]:
     yield from rest(graph.channels, size)
 
 
-def best_periods(
-    graph: SdfGraph, sizes: range, auto_concurrency: bool = False
-) -> dict[int, Fraction]:
+def best_periods(graph: SdfGraph, sizes: range) -> dict[int, Fraction]:
     """The shortest period of every size at which the graph runs at all, by trying everything."""
     found: dict[int, Fraction] = {}
     cycles = cycles_of(graph)["a0"]
@@ -311,9 +304,7 @@ def best_periods(
                 None if channel.keeps_state else capacity
                 for channel, capacity in zip(graph.channels, capacities, strict=True)
             ]
-            period = simulated_period(
-                graph, cycles, capacities=limits, auto_concurrency=auto_concurrency
-            )
+            period = simulated_period(graph, cycles, capacities=limits)
             if period is not None:
                 found[size] = min(period, found.get(size, period))
     return found
@@ -332,25 +323,27 @@ def test_nothing_smaller_is_live(graph: SdfGraph) -> None:
     assume_live(graph)
     found = deadlock_free_buffers(graph)
     assert found.exact
-    assume(found.size <= 14)
+    assume(found.distribution.tokens <= 14)
     ticks = tuple(replace(actor, execution_times=(("cpu", 1),)) for actor in graph.actors)
-    (size,) = best_periods(replace(graph, actors=ticks), range(found.size + 1))
-    assert size == found.size == found.distribution.tokens
+    (size,) = best_periods(replace(graph, actors=ticks), range(found.distribution.tokens + 1))
+    assert size == found.distribution.tokens
 
 
 @settings(derandomize=True, deadline=None, max_examples=60)
-@given(cyclo_static(ring=False, chords=1), st.booleans(), st.sampled_from([2, 3, 4]))
-def test_nothing_smaller_is_as_fast(graph: SdfGraph, auto_concurrency: bool, halves: int) -> None:
+@given(cyclo_static(ring=False, chords=1), st.sampled_from([2, 3, 4]))
+def test_nothing_smaller_is_as_fast(graph: SdfGraph, halves: int) -> None:
     assume_live(graph)
     times = execution_times(graph)
-    most = self_timed_throughput(graph, times, auto_concurrency=auto_concurrency)
+    most = self_timed_throughput(graph, times)
     goal = most.period * halves / 2 or Fraction(7, 2)
-    found = buffers_for_throughput(graph, times, 1 / goal, auto_concurrency=auto_concurrency)
+    found = buffers_for_throughput(graph, times, 1 / goal)
     assert found.exact
     assert found.distribution.throughput.period <= goal
-    assume(found.size <= 14)
-    periods = best_periods(graph, range(found.size + 1), auto_concurrency)
-    assert [size for size, period in periods.items() if period <= goal] == [found.size]
+    assume(found.distribution.tokens <= 14)
+    periods = best_periods(graph, range(found.distribution.tokens + 1))
+    assert [size for size, period in periods.items() if period <= goal] == [
+        found.distribution.tokens
+    ]
 
 
 @settings(derandomize=True, deadline=None, max_examples=40)

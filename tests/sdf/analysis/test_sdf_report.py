@@ -39,8 +39,8 @@ def test_a_rate_converter() -> None:
     assert again.iterations == report.wanted == report.throughput.iterations
     assert report.trade_off is not None
     assert report.trade_off.complete
-    assert report.trade_off.points[0].tokens == report.deadlock_free.size
-    assert report.trade_off.points[-1].tokens == report.fast_enough.size
+    assert report.trade_off.points[0].tokens == report.deadlock_free.distribution.tokens
+    assert report.trade_off.points[-1].tokens == report.fast_enough.distribution.tokens
     text = format_report(report)
     for part in ("raise_2_7: 28, 95 time units each", "1/4508 iterations", "stage_2: 14", "32 tok"):
         assert part in text
