@@ -8,14 +8,17 @@ from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from threading import Lock, Thread
-from typing import Annotated, Any, ParamSpec, TypeVar
+from types import NoneType
+from typing import Annotated, Any, ParamSpec, TypeVar, get_args, get_origin
 
 from pydantic import Field as Described
+from pydantic import ValidationError
 
 import paretosoc as dse
 from paretosoc.common.options import Door, called_from
 from paretosoc.dse.errors import DseError
 from paretosoc.dse.inputs.arguments import check_keywords
+from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.server.answers import (
     CheckAnswer,
     ComparisonAnswer,
@@ -244,7 +247,14 @@ def make_server(workspace: Workspace) -> Any:
                 _check_required(name, arguments, known.get(name, {}))
             except DseError as error:
                 raise refused(str(error)) from error
-            return await super().call_tool(name, arguments, context)
+            try:
+                return await super().call_tool(name, arguments, context)
+            except refused as error:
+                if not isinstance(error.__cause__, ValidationError):
+                    raise
+                wrong = str(error.__cause__.errors()[0]["loc"][0])
+                words = _type_words(known[name][wrong].annotation)
+                raise refused(str(wrong_argument(wrong, words, arguments[wrong]))) from None
 
     server = Server("paretosoc", instructions=_INSTRUCTIONS, version=VERSION)
     for tool in served:
@@ -276,6 +286,28 @@ def _check_required(
     for name, parameter in parameters.items():
         if parameter.default is Parameter.empty and name not in arguments:
             raise DseError(f"{tool}: the argument {name!r} is required")
+
+
+_SIMPLE = {
+    str: ("a text", "texts"),
+    int: ("an integer", "integers"),
+    float: ("a number", "numbers"),
+    bool: ("true or false", "true or false"),
+}
+
+
+def _type_words(kind: Any, *, many: bool = False) -> str:
+    """Return the type of a parameter in words of JSON."""
+    if kind in _SIMPLE:
+        return _SIMPLE[kind][many]
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return _type_words(parts[0])
+    if origin is list:
+        return f"{'lists' if many else 'a list'} of {_type_words(parts[0], many=True)}"
+    if origin is dict:
+        return f"{'objects' if many else 'an object'} of {_type_words(parts[1], many=True)}"
+    return " or ".join(_type_words(part, many=many) for part in parts if part is not NoneType)
 
 
 def _check_new(folder: Path, output: str) -> None:

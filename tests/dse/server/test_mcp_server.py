@@ -163,6 +163,36 @@ def test_arguments_that_a_tool_does_not_have_are_refused(tmp_path: Path) -> None
     assert not (tmp_path / "x").exists()
 
 
+@pytest.mark.parametrize(
+    ("tool", "name", "value", "said"),
+    [
+        ("explore", "max_evaluations", "many", "an integer is required, got 'many'"),
+        ("explore", "max_evaluations", 1.5, "an integer is required, got 1.5"),
+        ("explore", "networks", "alexnet", "a list of texts is required, got 'alexnet'"),
+        ("explore", "networks", ["vgg19", 1], "a list of texts is required, got ['vgg19', 1]"),
+        ("explore", "platform", None, "a text is required, got None"),
+        (
+            "explore",
+            "deadline_ms",
+            {"alexnet": "x"},
+            "a number or an object of numbers is required, got {'alexnet': 'x'}",
+        ),
+        (
+            "evaluate",
+            "mapping",
+            {"alexnet": 5},
+            "an object of texts or lists of texts is required, got {'alexnet': 5}",
+        ),
+    ],
+)
+def test_values_of_another_type_are_refused_in_a_line(
+    tmp_path: Path, tool: str, name: str, value: object, said: str
+) -> None:
+    asked = {**PAIR, "output": "x"} if tool == "explore" else PAIR
+    assert refusal(tmp_path, tool, **{**asked, name: value}) == f"{name}: {said}"
+    assert not (tmp_path / "x").exists()
+
+
 def test_options_are_those_of_the_reference_page(tmp_path: Path) -> None:
     sizes = {"networks": ["qwen2-0.5b"], "platform": "rk3588", "dimensions": {"sequence": 1}}
     asked = {**sizes, "groups": 2, "pins": {"qwen2-0.5b": "npu0"}}
