@@ -57,8 +57,9 @@ class Roof:
 
 def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Figure:
     """Return the roofs of members, each beside its title, as a matplotlib figure: of time and, if
-    powers are known, of energy. Groups that move nothing stand at the right edge. Units of a member
-    with the same roof have one line."""
+    powers are known, of energy. Groups that move nothing stand at the right edge. Convolutions by
+    Winograd's algorithm may lie above the roof. Units of a member with the same roof have one
+    line."""
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
