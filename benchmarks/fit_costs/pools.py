@@ -117,6 +117,7 @@ POOLS = (
         ("fp16",),
         Prior(efficiency=0.3, share=0.6, us_per_layer=10, classes=((DEPTHWISE, 0.3),)),
         ("intel",),
+        tiles=(("", Tile(winograd=6)),),
     ),
     Pool(
         "Core Ultra's NPU",
