@@ -75,8 +75,9 @@ def picture_settings() -> Iterator[None]:
     with matplotlib.rc_context(), warnings.catch_warnings():
         # A letter that the font lacks is drawn as a box, which says so better than a warning.
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(_SETTINGS)
+        # As matplotlib.rcdefaults does, which reads all style sheets first.
+        defaults = {k: v for k, v in matplotlib.rcParamsDefault.items() if k != "backend"}
+        matplotlib.rcParams.update(defaults | _SETTINGS)
         yield
 
 
