@@ -15,10 +15,10 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.workload.workload import TaskTime, WorkloadNetwork
 from paretosoc.fitness.cost_model.clock_law import DIGITS, LaunchTime, TimeParts, decimal, exact
-from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
+from paretosoc.fitness.cost_model.power import ladder_shape
 from paretosoc.fitness.cost_model.tables import CostError, CostOrigin, NetworkCosts, UnitCosts
 from paretosoc.fitness.costs import standard_errors
-from paretosoc.fitness.costs.measured import MeasuredGroup, measured_power
+from paretosoc.fitness.costs.measured import MeasuredGroup
 from paretosoc.fitness.costs.network_costs import over_ladder
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE
@@ -108,16 +108,13 @@ def _costs(
             f"task {task.name!r}: times: each clock of {unit.name} at most once, got "
             f"{', '.join(f'{dict(c)[unit.clocks[0]] / KHZ_PER_MHZ:g} MHz' for c in clocks)}"
         )
-    time_ps, traffic, demand_kbps = over_ladder(
+    time_ps, demand_kbps, power = over_ladder(
         platform,
         unit,
         [group.parts for group in measured],
         measured,
         f"task {task.name!r} on {unit.name}",
     )
-    power = busy_above_idle_mw(platform, unit) + traffic_mw(platform, traffic)
-    if any(group.power_mw is not None for group in measured):
-        power = measured_power(platform, unit, power, measured)
     return UnitCosts(
         unit=unit.name,
         clocks=unit.clocks,

@@ -353,16 +353,13 @@ def _unit_costs(
             stated.append((CostOrigin.CALIBRATED, model.note, standard_errors.fitted(model)))
             continue
         label = f"network {network.name!r}, group {network.groups[index].name!r} on {unit.name}"
-        times[index], traffic, demands[index] = over_ladder(
+        times[index], demands[index], powers[index] = over_ladder(
             platform,
             unit,
             [entry.parts for entry in entries] or [draft.parts[index]],
             entries,
             label,
         )
-        powers[index] = busy + traffic_mw(platform, traffic)
-        if any(entry.power_mw is not None for entry in entries):
-            powers[index] = measured_power(platform, unit, powers[index], entries)
         if timed:
             error = standard_errors.measured(timed)
             stated.append((CostOrigin.MEASURED, timed[0].source, error))
@@ -387,8 +384,8 @@ def over_ladder(
     entries: Sequence[MeasuredGroup],
     label: str,
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Return times, traffic and demands [*operating points of the unit's clocks]: demands are what
-    is requested, if that was measured, else the traffic.
+    """Return times, demands and powers [*operating points of the unit's clocks]: demands are what
+    is requested, if that was measured, else the traffic; powers are those above idle.
 
     Of several measurements the nearest holds: the one with the smallest product of clock ratios,
     the host's left out.
@@ -402,7 +399,10 @@ def over_ladder(
         chosen = [np.choose(nearest, [table[k] for table in tables]) for k in range(3)]
     shape = ladder_shape(platform, unit)
     times, traffic, demands = (table.reshape(shape) for table in chosen)
-    return times, traffic, demands
+    powers = busy_above_idle_mw(platform, unit) + traffic_mw(platform, traffic)
+    if any(entry.power_mw is not None for entry in entries):
+        powers = measured_power(platform, unit, powers, entries)
+    return times, demands, powers
 
 
 def _three_costs(
