@@ -65,10 +65,8 @@ class Baseline(ABC):
 def at_fastest_clocks(space: DesignSpace, mappings: IntArray) -> IntArray:
     """Return [n, width]: mappings [n, groups] with the fastest clocks that may be chosen,
     canonical."""
-    clocks = np.array([points[-1] for points in space.points], dtype=np.int64)
-    return space.canonical(
-        np.concatenate((mappings, np.broadcast_to(clocks, (len(mappings), len(clocks)))), axis=1)
-    )
+    clocks = np.broadcast_to(space.fastest, (len(mappings), len(space.fastest)))
+    return space.canonical(np.concatenate((mappings, clocks), axis=1))
 
 
 def has_gpu(space: DesignSpace) -> bool:

@@ -69,6 +69,11 @@ class DesignSpace:
         return tuple(points)
 
     @cached_property
+    def fastest(self) -> IntArray:
+        """Return [settings]: the fastest clocks that may be chosen, and the last priorities."""
+        return np.array([points[-1] for points in self.points], dtype=np.int64)
+
+    @cached_property
     def free_settings(self) -> IntArray:
         """Return the settings with a choice."""
         return np.array([d for d, points in enumerate(self.points) if len(points) > 1], np.int64)

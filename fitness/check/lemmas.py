@@ -11,7 +11,7 @@ from paretosoc.fitness.check.interpreted import interpreted
 from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import begin_timeline, resume_timeline
-from paretosoc.fitness.check.tree import TreeFault, whole_space
+from paretosoc.fitness.check.tree import TreeFault
 from paretosoc.fitness.check.walk import put_choices
 from paretosoc.fitness.check.work import AT_UNIT, ENDED, OVER, RUNNING, Work, make_work
 from paretosoc.results.front.certificate import NOT_NAMED
@@ -93,7 +93,7 @@ class Lemmas:
 
     def root(self) -> Lemma:
         """Return the whole space."""
-        return Lemma((NOT_NAMED,) * self._problem.group_count, tuple(whole_space(self._problem)))
+        return Lemma((NOT_NAMED,) * self._problem.group_count, tuple(self._problem.allowed_points))
 
     def stop(self, lemma: Lemma) -> Stop:
         """Simulate a lemma as far as its choices decide it."""

@@ -63,11 +63,6 @@ class TreeFault(Exception):
     """A tree that is none of the problem."""
 
 
-def whole_space(problem: Problem) -> list[int]:
-    """Return the masks [domains] of all operating points that are allowed."""
-    return [sum(1 << int(k) for k in np.flatnonzero(d.allowed)) for d in problem.domains]
-
-
 def check_tree(
     problem: Problem,
     tree: ProofTree,
@@ -152,7 +147,7 @@ class _Check:
         Returns whether that was done before the deadline.
         """
         nothing = np.full(self._facts.groups, -1, dtype=np.int64)
-        ready = [(0, nothing, np.array(whole_space(self._problem), dtype=numbers(self._plain)))]
+        ready = [(0, nothing, np.array(self._problem.allowed_points, dtype=numbers(self._plain)))]
         flying: set[Future[list[tuple[int, IntArray, IntArray]]]] = set()
         with ThreadPoolExecutor(jobs) as pool:
             while (ready or flying) and not self._faults:

@@ -77,10 +77,8 @@ def choose_member(front: Front, text: str) -> int:
     if not front.members:
         raise ResultError("the front is empty: it has no member to choose")
     count = len(front.members)
-    if re.fullmatch(r"[0-9]{1,9}", text):
-        if int(text) >= count:
-            raise ResultError(f"member {text}: there are members 0 to {count - 1}")
-        return int(text)
+    if (index := member_number(text, count)) is not None:
+        return index
     by_name = {
         FASTEST: by_speed(front)[0],
         LOWEST_ENERGY: min(range(count), key=lambda i: front.members[i].energy_fj),
@@ -91,6 +89,19 @@ def choose_member(front: Front, text: str) -> int:
         return by_name[typed_mark(text)]
     hint = did_you_mean(typed_mark(text), by_name, f"marks: {', '.join(by_name)}")
     raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
+
+
+def member_number(text: str, count: int) -> int | None:
+    """Return the index that a text names by its number, None if it is no number.
+
+    Raises:
+        ResultError: if there are fewer members.
+    """
+    if not re.fullmatch(r"[0-9]{1,9}", text):
+        return None
+    if int(text) >= count:
+        raise ResultError(f"member {text}: there are members 0 to {count - 1}")
+    return int(text)
 
 
 def by_speed(front: Front) -> list[int]:

@@ -31,7 +31,7 @@ def make_layer(
     layers too.
     """
     kind = kind_of(node.domain, node.operator)
-    activations = _distinct(node, inputs, constant=False)
+    activations = _activations(node, inputs)
     constants = _constants(node, kind, inputs, outputs)
     narrow = [entry for entry in constants if entry.bits]
     return Layer(
@@ -66,10 +66,10 @@ def _written(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:
     )
 
 
-def _distinct(node: Node, inputs: Inputs, *, constant: bool) -> list[Tensor]:
-    """Return the input tensors, each once, however often the node names it."""
+def _activations(node: Node, inputs: Inputs) -> list[Tensor]:
+    """Return the input tensors that are computed, each once, however often the node names it."""
     tensors = dict(zip(node.inputs, inputs, strict=True))
-    return [tensor for tensor in tensors.values() if tensor and tensor.constant is constant]
+    return [tensor for tensor in tensors.values() if tensor and not tensor.constant]
 
 
 @dataclass(frozen=True)

@@ -105,8 +105,7 @@ def _profiled_clocks(space: DesignSpace, u: int) -> list[IntArray]:
     They are a few of the unit's own domain, then of the memory's, with all others at their fastest.
     """
     problem = space.problem
-    fastest = np.array([points[-1] for points in space.points], dtype=np.int64)
-    chosen = [fastest]
+    chosen = [space.fastest]
     domains = {problem.units[u].clocks[0]}
     if problem.memory_domain is not None:
         domains.add(problem.memory_domain)
@@ -114,7 +113,7 @@ def _profiled_clocks(space: DesignSpace, u: int) -> list[IntArray]:
         points = space.points[d]
         places = np.unique(np.linspace(0, len(points) - 1, LADDER_PLACES).astype(np.int64))
         for point in points[places[:-1]]:
-            clocks = fastest.copy()
+            clocks = space.fastest.copy()
             clocks[d] = point
             chosen.append(clocks)
     return chosen

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from paretosoc.common.files import naming, read_file
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
 from paretosoc.results.errors import ResultError
+from paretosoc.results.front.named_members import member_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -87,10 +87,8 @@ class PeriodicResult:
             ResultError: if there is no such member. The message lists the members.
         """
         text, count, marks = str(which), len(self.members), self._marks()
-        if re.fullmatch(r"[0-9]{1,9}", text):
-            if int(text) >= count:
-                raise ResultError(f"member {text}: there are members 0 to {count - 1}")
-            return int(text)
+        if (index := member_number(text, count)) is not None:
+            return index
         if text not in marks:
             raise ResultError(
                 f"member {text!r}: a number from 0 to {count - 1} or a mark ({', '.join(marks)})"

@@ -31,7 +31,6 @@ def unit_rooflines(problem: Problem, origins: CostOrigins, platform: Platform) -
         ResultError: if no group multiplies.
     """
     space = DesignSpace(problem)
-    fastest = [points[-1] for points in space.points]
     roofs = []
     for u, unit in enumerate(problem.units):
         able = problem.allowed[:, u]
@@ -39,7 +38,7 @@ def unit_rooflines(problem: Problem, origins: CostOrigins, platform: Platform) -
         units = np.where(able, u, problem.allowed.argmax(axis=1))
         if not able.any():
             continue
-        row = space.canonical(np.array([[*units.tolist(), *fastest]]))[0]
+        row = space.canonical(np.array([[*units.tolist(), *space.fastest.tolist()]]))[0]
         member = evaluate_row(problem, row).member
         found = rooflines(problem, member, origins, platform)
         roofs += [roof for roof in found if roof.unit == unit.name]

@@ -11,7 +11,6 @@ from paretosoc.dse.certificate.improve import find_fastest
 from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.fitness.check.lemmas import Lemma, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.check.tree import whole_space
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import NOT_NAMED
 from paretosoc.results.problem.problem import Problem
@@ -31,7 +30,7 @@ def three() -> Problem:
 
 
 def at_the_root(problem: Problem, prices: tuple[tuple[int, ...], ...]) -> int:
-    lemma = Lemma((NOT_NAMED,) * problem.group_count, tuple(whole_space(problem)))
+    lemma = Lemma((NOT_NAMED,) * problem.group_count, tuple(problem.allowed_points))
     return Lemmas(problem, LemmaTarget((), (), prices=prices)).bound(lemma).makespan_ps
 
 

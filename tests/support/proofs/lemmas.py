@@ -10,7 +10,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.leaves import leaf_table
 from paretosoc.fitness.check.lemmas import Lemma, LemmaBound, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget
-from paretosoc.fitness.check.tree import check_tree, whole_space
+from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.front.certificate import LemmaTable, MaskArray
 from paretosoc.results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT, TRADE_OFF
 from paretosoc.results.front.proof_tree import ProofTree
@@ -21,7 +21,7 @@ NO_CLAIM = LemmaTarget((), ())
 
 def lemmas_in(problem: Problem, table: LemmaTable) -> list[Lemma]:
     """The lemmas of a table, each with its allowed operating points only."""
-    allowed = whole_space(problem)
+    allowed = problem.allowed_points
     return [
         Lemma(tuple(units), tuple(mask & may for mask, may in zip(masks, allowed, strict=True)))
         for units, masks in zip(table.units.tolist(), table.points.tolist(), strict=True)
