@@ -22,8 +22,19 @@ Frame = Callable[[], Sequence[int]]
 
 def frame_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of :func:`run_frames`."""
-    parser.add_argument("--frames", type=int, default=100, help="Number of frames that count.")
-    parser.add_argument("--warm-up", type=int, default=10, help="Number of frames before these.")
+    parser.add_argument("--frames", type=_from(1), default=100, help="Number of frames that count.")
+    parser.add_argument(
+        "--warm-up", type=_from(0), default=10, help="Number of frames before these."
+    )
+
+
+def _from(least: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if not (text.isdecimal() and int(text) >= least):
+            raise argparse.ArgumentTypeError(f"an integer from {least} is required, got {text!r}")
+        return int(text)
+
+    return read
 
 
 def queues_of(document: Document) -> dict[str, list[int]]:

@@ -1,5 +1,6 @@
 """``--to onnxruntime``: ONNX Runtime's own report of where each node is equals the mapping."""
 
+import argparse
 import json
 import os
 import runpy
@@ -16,6 +17,7 @@ from onnx import TensorProto, helper, numpy_helper
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.measure.host_documents import UNKNOWN, platform_document
+from paretosoc.results.deploy.scripts.frame_plan import frame_options
 from paretosoc.results.deploy.scripts.run_placement import (
     CPU_ALONE,
     _check_assignment,
@@ -134,6 +136,18 @@ def test_one_provider_for_both_units(options, tmp_path):
     assert (ran.returncode, ran.stderr) == (0, "")
     assert "assignment and results as planned" in ran.stdout
     assert "(longest of 3); predicted " in ran.stdout
+
+
+@pytest.mark.parametrize(("option", "least"), [("--frames", 1), ("--warm-up", 0)])
+def test_numbers_of_frames_that_cannot_be_run_are_an_error_in_a_line(option, least, capsys):
+    parser = argparse.ArgumentParser()
+    frame_options(parser)
+    assert vars(parser.parse_args([option, str(least)]))[option[2:].replace("-", "_")] == least
+    for value in (str(least - 1), "x"):
+        with pytest.raises(SystemExit):
+            parser.parse_args([f"{option}={value}"])
+        said = f"argument {option}: an integer from {least} is required, got {value!r}\n"
+        assert capsys.readouterr().err.endswith(said)
 
 
 @pytest.mark.parametrize(
