@@ -231,7 +231,7 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
     front = with_rows(front, result.rows)
     values = front.objective_array[:, list(columns)]
     best = non_dominated(values).tolist()
-    files = _unchecked(problem, columns, values[best], result, result.epsilon_ppm)
+    files = unchecked(problem, columns, values[best], result, result.epsilon_ppm)
     certificate = files.certificate
     claim = CertificateSummary(
         status=certificate.status,
@@ -248,7 +248,7 @@ def _with_gap(front: Front, columns: tuple[int, ...], result: ExactResult) -> Ce
     return CertifiedFront(front, claim, files)
 
 
-def _unchecked(
+def unchecked(
     problem: Problem,
     columns: Sequence[int],
     members: IntArray,
@@ -311,7 +311,7 @@ def prove_closed(
     if not result.complete or result.found:
         return None
     return _checked(
-        problem, _unchecked(problem, columns, points, result, 0), columns, jobs, limits.until
+        problem, unchecked(problem, columns, points, result, 0), columns, jobs, limits.until
     )
 
 

@@ -11,25 +11,28 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.baselines.whole_networks import GpuAndDsa, GpuOnly
-from paretosoc.dse.certificate.branch_and_bound import Incumbents, SearchProgress, find_front
-from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, prove
+from paretosoc.dse.certificate.branch_and_bound import (
+    ExactResult,
+    Incumbents,
+    SearchProgress,
+    find_front,
+)
+from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, prove, unchecked
 from paretosoc.dse.certificate.preconditions import certified_column
-from paretosoc.dse.certificate.subtree import Subtree, proof_tree
+from paretosoc.dse.certificate.subtree import Subtree
 from paretosoc.dse.search.driver import StoppedBy
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members
 from paretosoc.dse.version import program_version
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.certificate import Certificate, CertificateStatus
+from paretosoc.results.front.certificate import Certificate
 from paretosoc.results.front.dominance import non_dominated, reference_point
 from paretosoc.results.front.epsilon import epsilon_ppm
 from paretosoc.results.front.front import BaselinePoint, Front, Provenance
-from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
-from paretosoc.results.io.canonical_json import INT64_MAX, sha256_of
+from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import DesignPoint, Problem
-from paretosoc.results.problem.problem_file import problem_sha256
 
 
 def seed_front(
@@ -65,27 +68,17 @@ def seed_front(
 
 
 @dataclass(frozen=True, eq=False)
-class FastestResult:
-    """The best design point of the search, and its tree.
+class FastestResult(ExactResult):
+    """The best design point of a search for one objective.
 
     ``best`` is None if no design point is better than the one that the search started from, or none
     is feasible. ``best_value`` is its value, or the one started from (None: neither). No design
     point is below ``bound``.
     """
 
-    complete: bool
     best: DesignPoint | None
     best_value: int | None
     bound: int
-    root: Subtree
-    prices: tuple[tuple[int, ...], ...]
-    nodes: int
-    seconds: float
-
-    @property
-    def tree(self) -> ProofTree:
-        """Return the proof: closed nodes with their reasons."""
-        return proof_tree(self.root)
 
 
 def find_fastest(
@@ -124,16 +117,8 @@ def find_fastest(
     best = None
     if value is not None and result.rows[0, 0] >= 0:
         best = problem.design_of(result.rows[0])
-    return FastestResult(
-        complete=result.complete,
-        best=best,
-        best_value=value,
-        bound=min(int(result.open_bounds.min(initial=INT64_MAX)), below),
-        root=result.root,
-        prices=result.prices,
-        nodes=result.nodes,
-        seconds=result.seconds,
-    )
+    bound = min(int(result.open_bounds.min(initial=INT64_MAX)), below)
+    return FastestResult(**vars(result), best=best, best_value=value, bound=bound)
 
 
 START = (GpuOnly, GpuAndDsa)
@@ -278,20 +263,6 @@ def _value(result: FastestResult) -> int:
 
 
 def _gap(problem: Problem, column: int, best: Published, result: FastestResult) -> Certificate:
-    bound = min(result.bound, best.value)
-    return Certificate(
-        status=CertificateStatus.GAP,
-        problem_sha256=problem_sha256(problem),
-        objectives=(problem.objective_names[column],),
-        members=((best.value,),),
-        epsilon_ppm=epsilon_ppm(np.array([[best.value]]), np.array([[bound]])),
-        rates_mw=(),
-        prices=result.prices,
-        tree_sha256=sha256_of(tree_bytes(result.tree)),
-        lemmas=result.tree.leaves,
-        nodes=result.nodes,
-        search_seconds=round(result.seconds, 3),
-        check_seconds=None,
-        cover_seconds=None,
-        solvers=(),
-    )
+    members, bounds = np.array([[best.value]]), np.array([[min(result.bound, best.value)]])
+    gap = epsilon_ppm(members, bounds)
+    return unchecked(problem, (column,), members, result, gap).certificate
