@@ -15,7 +15,7 @@ from benchmarks.fit_costs.fit import Prior, fit_pool, left_out
 from benchmarks.fit_costs.pools import POOLS
 from benchmarks.fit_costs.reliability import diagram
 from benchmarks.fit_costs.samples import KEYS, NEW_FAMILIES, of_sets, parts_of, published
-from benchmarks.fit_costs.write import peak_figures
+from benchmarks.fit_costs.write import peak_figures, states_peak
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.roofline import (
     DEPTHWISE,
@@ -215,3 +215,19 @@ def test_a_diagram_has_a_line_for_each_kind_of_unit_and_one_for_all() -> None:
     picture = diagram(ratios).decode()
     # Three of four are always within: 0.65, 0.55 ... 0.05, 0.05 and 0.15 off, 0.294 in the mean.
     assert all(text in picture for text in ("A (3)", "B (1)", "all (4), error 29.4 %"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "stated"),
+    [
+        (("rk3588", "npu0", "int8"), True),
+        (("rk3588", "npu1", "int8"), False),
+        (("jetson-orin-nx-16gb", "dla0", "fp16"), True),
+        (("jetson-orin-nx-16gb", "dla1", "fp16"), False),
+        (("jetson-agx-orin-32gb", "dla0", "fp16"), False),
+    ],
+)
+def test_a_peak_from_another_file_or_unit_is_not_stated(
+    entry: tuple[str, str, str], stated: bool
+) -> None:
+    assert states_peak(entry) is stated
