@@ -41,7 +41,7 @@ MERGED_BY = {
 }
 """Lists whose entries are merged one by one, and the key that identifies them."""
 
-REPLACED = frozenset({"ladder", "voltage", "idle", "busy"})
+REPLACED = frozenset({"ladder", "voltage", "idle", "busy", "error"})
 """Objects that are replaced entirely, since halves of two would make no sense."""
 
 

@@ -246,6 +246,13 @@ def test_the_file_to_start_from_is_complete_and_claims_nothing(tmp_path: Path) -
     assert all(unit.contention is not None for unit in chip.units)
 
 
+def test_errors_of_a_fit_are_not_halves_of_two() -> None:
+    """No network was measured on Orin NX, and the board that it extends has errors of some."""
+    for unit in load_platform("jetson-orin-nx-16gb").units:
+        for error in (peak.error for peak in unit.peaks if peak.error):
+            assert (error.constant_percent is None) == (error.networks == 0)
+
+
 def test_an_object_of_the_base_may_be_removed(tmp_path: Path) -> None:
     assert load_platform("jetson-agx-xavier").deployment is not None
     mine = {"extends": "jetson-agx-xavier", "name": "mine"}
