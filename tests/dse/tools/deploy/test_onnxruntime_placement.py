@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import runpy
 import subprocess
 import sys
@@ -104,22 +105,16 @@ def webgpu():
 )
 def test_two_providers_get_their_nodes(network, tmp_path, webgpu):
     out = placed(tmp_path, network, WEBGPU)
-    ran = execute(out)
+    # Drivers that compute on the CPU take seconds for a frame.
+    ran = execute(out, "--frames", "1", "--warm-up", "0")
     assert (ran.returncode, ran.stderr) == (0, ""), ran.stdout
     document = json.loads((out / "deployment.json").read_text())
     (entry,) = document["networks"]
-    counts = [
-        sum(
-            len(group["layers"])
-            for group in entry["groups"][s["first_group"] : s["last_group"] + 1]
-        )
-        for s in entry["segments"]
-    ]
-    assert len(counts) == 3
+    assert [part["unit"] for part in entry["segments"]] == ["cpu0", "cpu1", "cpu0"]
     lines = [line for line in ran.stdout.splitlines() if " nodes on " in line]
-    for line, count, unit in zip(lines, counts, ("cpu0", "cpu1", "cpu0"), strict=True):
+    for line, unit in zip(lines, ("cpu0", "cpu1", "cpu0"), strict=True):
         provider = (WEBGPU if unit == "cpu1" else CPU)["provider"]
-        assert line.endswith(f"on {unit}: {count} of {count} nodes on {provider}")
+        assert re.search(rf" on {unit}: (\d+) of \1 nodes on {provider}$", line), line
 
 
 @pytest.mark.parametrize("options", [{}, {"use_arena": "0"}])
