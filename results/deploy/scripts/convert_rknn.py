@@ -122,12 +122,23 @@ def main() -> int:
     asked = parser.parse_args()
     folder = Path(__file__).resolve().parent
     document = json.loads((folder / "deployment.json").read_bytes())
-    given = {} if asked.inputs is None else dict(np.load(asked.inputs))
+    given: dict[str, Any] = {}
+    if asked.inputs is not None:
+        try:
+            given = dict(np.load(asked.inputs))
+        except (OSError, ValueError, TypeError) as error:
+            sys.exit(
+                f"convert.py: {asked.inputs}: an archive of arrays (.npz) is required: {error}"
+            )
     check_given(document["networks"], given)
+    parts = [part for network in document["networks"] for part in network["segments"]]
+    known = {part["file"] for part in parts if document["devices"][part["unit"]] != "CPU"}
+    if unknown := sorted(set(asked.pieces) - known):
+        sys.exit(
+            f"convert.py: {unknown[0]}: no piece for the NPU; there are {', '.join(sorted(known))}"
+        )
     for part, samples in pieces(folder, given):
-        if document["devices"][part["unit"]] == "CPU":
-            continue
-        if asked.pieces and part["file"] not in asked.pieces:
+        if part["file"] not in (asked.pieces or known):
             continue
         number_format = part.get("number_format", document["precision"])
         listed = dataset(folder, part, samples) if number_format == "int8" else None

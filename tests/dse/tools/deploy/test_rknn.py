@@ -84,6 +84,22 @@ def test_every_piece_on_an_npu_core_is_converted(folder):
     assert one.stdout.count("export_rknn") == 1
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--inputs", "none.npz"], "none.npz: an archive of arrays (.npz) is required"),
+        (["--inputs", __file__], "test_rknn.py: an archive of arrays (.npz) is required"),
+        (["small.9.npu1.onnx"], "small.9.npu1.onnx: no piece for the NPU; there are small."),
+    ],
+)
+def test_what_the_converter_cannot_use_is_an_error_in_a_line(folder, words, said):
+    _, made = folder
+    ran = execute(made, "convert.py", *words)
+    assert ran.returncode == 1
+    (line,) = ran.stderr.splitlines()
+    assert said in line
+
+
 def test_samples_of_inputs_that_are_called_alike_are_told_apart(folder):
     """Without the network's name they are of all; none is left out silently."""
     _, made = folder
