@@ -107,8 +107,8 @@ def _and_layers(check: Callable[[Deployment], object]) -> Callable[[Deployment],
     return lambda deployment: (check(deployment), _check_layers(deployment))
 
 
-def _write_runner(job: Job, script: str) -> None:
-    """Write the program that runs the written parts in planned order."""
+def _write_runner(job: Job, script: str, *imported: str) -> None:
+    """Write the program that runs the written parts in planned order, and what it imports."""
     if job.deployment.tasks:
         job.notes.append(
             f"{RUN_FILE} is left out: {', '.join(job.deployment.tasks)} are programs of yours. "
@@ -116,7 +116,8 @@ def _write_runner(job: Job, script: str) -> None:
         )
         return
     job.write_text(RUN_FILE, script_text(script))
-    job.write_text(PLAN_FILE, script_text(PLAN_FILE))
+    for name in (PLAN_FILE, *imported):
+        job.write_text(name, script_text(name))
     job.notes.extend(plan_notes(job.deployment))
 
 
@@ -221,8 +222,7 @@ def _write_triton(job: Job) -> Facts:
 
 
 def _write_onnxruntime(job: Job) -> Facts:
-    _write_runner(job, "run_placement.py")
-    job.write_text(COMPARE_FILE, script_text(COMPARE_FILE))
+    _write_runner(job, "run_placement.py", COMPARE_FILE)
     models = write_segments(job, filled=True)
     _note_types(job)
     used = unit_providers(job.deployment)

@@ -73,7 +73,8 @@ def main() -> int:
     devices = document["devices"]
     core = openvino.Core()
     right = True
-    for network in document["networks"]:
+    # A task has no model: it is a program of the user's own.
+    for network in (each for each in document["networks"] if each["model"] is not None):
         layers = {n: g["unit"] for g in network["groups"] for n in g["layers"]}
         used = dict.fromkeys(devices[unit] for unit in layers.values())
         target = "HETERO:" + ",".join(used)

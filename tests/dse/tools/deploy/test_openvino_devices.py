@@ -65,7 +65,10 @@ def execute(folder, devices, error, model="one.onnx"):
     groups = [{"unit": unit, "layers": [unit]} for unit in ("a", "b")]
     document = {
         "devices": dict(zip(("a", "b"), devices, strict=True)),
-        "networks": [{"name": "one", "model": model, "groups": groups}],
+        "networks": [
+            {"name": "a task", "model": None, "groups": [{"unit": "a", "layers": None}]},
+            {"name": "one", "model": model, "groups": groups},
+        ],
     }
     (folder / "deployment.json").write_text(json.dumps(document))
     return subprocess.run(
