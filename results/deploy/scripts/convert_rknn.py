@@ -28,6 +28,12 @@ TYPES = {"bool": np.bool_, "uint8": np.uint8, "int8": np.int8, "int32": np.int32
          "int64": np.int64, "float16": np.float16, "float": np.float32}  # fmt: skip
 
 
+def networks_of(folder: Path) -> list[Any]:
+    """Return the networks that have models: a task has none."""
+    networks = json.loads((folder / "deployment.json").read_bytes())["networks"]
+    return [network for network in networks if any("file" in s for s in network["segments"])]
+
+
 def inputs_of(network: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """Return the inputs of a network."""
     made = {tensor["name"] for part in network["segments"] for tensor in part["outputs"]}
@@ -71,7 +77,7 @@ def samples_of(network: Mapping[str, Any], given: Mapping[str, Any]) -> list[dic
 
 def pieces(folder: Path, given: Mapping[str, Any]) -> Iterator[tuple[Any, list[dict[str, Any]]]]:
     """Yield every piece with the values that it reads, for each sample."""
-    for network in json.loads((folder / "deployment.json").read_bytes())["networks"]:
+    for network in networks_of(folder):
         samples = samples_of(network, given)
         for part in network["segments"]:
             yield part, samples
@@ -130,8 +136,9 @@ def main() -> int:
             sys.exit(
                 f"convert.py: {asked.inputs}: an archive of arrays (.npz) is required: {error}"
             )
-    check_given(document["networks"], given)
-    parts = [part for network in document["networks"] for part in network["segments"]]
+    networks = networks_of(folder)
+    check_given(networks, given)
+    parts = [part for network in networks for part in network["segments"]]
     known = {part["file"] for part in parts if document["devices"][part["unit"]] != "CPU"}
     if unknown := sorted(set(asked.pieces) - known):
         sys.exit(

@@ -84,6 +84,19 @@ def test_every_piece_on_an_npu_core_is_converted(folder):
     assert one.stdout.count("export_rknn") == 1
 
 
+def test_the_converter_passes_over_tasks(folder):
+    _, made = folder
+    path = made / "out" / "deployment.json"
+    text = path.read_text()
+    document = json.loads(text)
+    task = {"name": "task", "segments": [{"unit": "a76", "first_group": 0, "last_group": 0}]}
+    path.write_text(json.dumps({**document, "networks": [task, *document["networks"]]}))
+    ran = execute(made, "convert.py")
+    path.write_text(text)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.count("export_rknn") == 2
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
