@@ -115,8 +115,14 @@ def convert(folder: Path, part: Mapping[str, Any], number_format: str, listed: P
         lambda: rknn.export_rknn(str(model.with_suffix(".rknn"))),
     )
     for step in steps:
-        if step():  # None or 0 if all is well.
-            sys.exit(f"convert.py: rknn-toolkit2 cannot convert {model.name}")
+        failure = f"convert.py: rknn-toolkit2 cannot convert {model.name}"
+        try:
+            failed = step()  # None or 0 if all is well.
+        except Exception as error:
+            # Newer versions raise, with the lines of a traceback before the cause.
+            sys.exit(f"{failure}: {str(error).strip().splitlines()[-1]}")
+        if failed:
+            sys.exit(failure)
     rknn.release()
 
 
