@@ -24,9 +24,9 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 
 FEW_PARTS = 512
 """Fewer parts are left to this process, for up to three seconds."""
-UPPER_PARTS, TASKS = 128, 64
-"""Number of parts that are shared out, and of tasks that they make. The questions do not depend on
-the number of processes."""
+UPPER_PARTS = 24
+"""Number of parts that are shared out. On the way down to each, everything is asked again. The
+questions do not depend on the number of processes."""
 POLL_S = 0.2
 
 
@@ -133,11 +133,13 @@ def _share_out(
     stop = context.Event()
     known = FormulationProgress(0, 0, 0, len(parts))
     with ProcessPoolExecutor(
-        min(jobs or os.cpu_count() or 1, TASKS), context, _begin_process, (stop,)
+        min(jobs or os.cpu_count() or 1, len(parts)),
+        context,
+        _begin_process,
+        (stop, problem, column, optimum_ps),
     ) as pool:
         tasks: set[Future[FormulationProgress]] = {
-            pool.submit(_refute_in_process, problem, column, optimum_ps, parts[k::TASKS])
-            for k in range(TASKS)
+            pool.submit(_refute_in_process, part) for part in parts
         }
         try:
             while tasks:
@@ -151,7 +153,8 @@ def _share_out(
             raise Ended("a process died") from None
         finally:
             stop.set()
-            pool.shutdown(wait=False, cancel_futures=True)
+            # Without tasks it ends at once; not awaited, its thread may fail as Python ends.
+            pool.shutdown(wait=not tasks, cancel_futures=True)
     return known.parts, known.questions
 
 
@@ -164,25 +167,24 @@ def _sum(known: FormulationProgress, more: Sequence[FormulationProgress]) -> For
     )
 
 
-_stop: Event | None = None
-"""Event of a process of the pool, set once the others have ended."""
+_refutation: Refutation | None = None
+"""The refutation of a process of the pool, for all of its tasks: to make one takes as long as some
+forty parts."""
 
 
-def _begin_process(stop: Event) -> None:
-    """Leave Ctrl-C to the process that shares out."""
-    global _stop
-    _stop = stop
+def _begin_process(stop: Event, problem: Problem, column: int, optimum_ps: int) -> None:
+    """Make the process's refutation, which ends once ``stop`` is set. Leave Ctrl-C to the process
+    that shares out."""
+    global _refutation
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _refutation = Refutation(problem, column, optimum_ps, stopped=stop.is_set)
 
 
-def _refute_in_process(
-    problem: Problem, column: int, optimum_ps: int, parts: Sequence[Path]
-) -> FormulationProgress:
-    assert _stop is not None
-    refutation = Refutation(problem, column, optimum_ps, stopped=_stop.is_set)
-    for part in parts:
-        refutation.refute(part)
-    return FormulationProgress(refutation.parts, refutation.questions, len(parts), len(parts))
+def _refute_in_process(part: Path) -> FormulationProgress:
+    assert _refutation is not None
+    parts, questions = _refutation.parts, _refutation.questions
+    _refutation.refute(part)
+    return FormulationProgress(_refutation.parts - parts, _refutation.questions - questions, 1, 1)
 
 
 def _makespan_column(problem: Problem) -> int:

@@ -159,7 +159,6 @@ def test_parts_are_shared_out(space: Space, monkeypatch: pytest.MonkeyPatch) -> 
     one = prove_formulation(space.problem, fastest, best)
     monkeypatch.setattr(prove, "FEW_PARTS", 4)
     monkeypatch.setattr(prove, "UPPER_PARTS", 4)
-    monkeypatch.setattr(prove, "TASKS", 3)
     seen: list[FormulationProgress] = []
     shared = [
         prove_formulation(space.problem, fastest, best, jobs=jobs, on_progress=seen.append)
