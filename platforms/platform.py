@@ -104,8 +104,9 @@ class Tile:
     ``channels``, and the pixels of a batch to one of ``rows``. A layer with ``packing`` output
     channels computes twice as long: every operand is packed once, whatever the channels.
     ``winograd`` is the side of the tiles of pixels that Winograd's algorithm computes at once in
-    3 x 3 convolutions by steps of one; 0 if the unit does not have it. ``curves`` are operations of
-    the elements' rate for every result that passes a sigmoid, GELU or the like in the same launch.
+    3 x 3 convolutions by steps of one; 0 if the unit does not have it. For every result that
+    passes a sigmoid, GELU or the like in the same launch ``activation_operations`` are added, at
+    the rate of elements.
     """
 
     start_macs: int = 0
@@ -113,7 +114,7 @@ class Tile:
     channels: int = 1
     rows: int = 1
     winograd: int = 0
-    curves: Exact = Fraction(0)
+    activation_operations: Exact = Fraction(0)
 
 
 @dataclass(frozen=True)

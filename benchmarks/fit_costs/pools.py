@@ -132,7 +132,7 @@ POOLS = (
         ("fp16",),
         _HTP_FP16,
         ("snapdragon",),
-        tiles=(("", Tile(curves=Fraction(1, 2))),),
+        tiles=(("", Tile(activation_operations=Fraction(1, 2))),),
     ),
     Pool(
         "Snapdragon NPUs in INT8",
@@ -140,7 +140,7 @@ POOLS = (
         ("int8",),
         _HTP_INT8,
         ("snapdragon",),
-        tiles=(("", Tile(curves=Fraction(1, 10))),),
+        tiles=(("", Tile(activation_operations=Fraction(1, 10))),),
     ),
     Pool(
         "RK3588's NPU",

@@ -16,8 +16,8 @@ from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.roofline import (
     CLASSES,
     ELEMENTS,
+    activated_elements,
     class_of,
-    curved_elements,
     element_key,
     loaded,
     moved_bytes,
@@ -201,7 +201,9 @@ def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
         if class_key is not None and not compute[row].any():
             written = sum(layer.output_elements for layer in launch.layers)
             compute[row, KEYS.index(class_key)] = written * scale
-        compute[row, KEYS.index(ELEMENTS)] += float(tile.curves * curved_elements(launch)) * scale
+        compute[row, KEYS.index(ELEMENTS)] += (
+            float(tile.activation_operations * activated_elements(launch)) * scale
+        )
     whole = platform.memory_peak_kbps / float(ratios.memory)
     own = loaded([launches], replace(model, bytes_per_element=peak.bytes_per_element))
     memory = [moved_bytes(launch, own) / whole for launch in launches]

@@ -38,8 +38,10 @@ LINEAR_RESIZE = "linear resize"
 CROSSING = 5
 """Of so many activations one passes from one context of a network to the next. Chosen by the errors
 of networks that were left out."""
-STRAIGHT = frozenset({"Relu", "LeakyRelu", "PRelu", "ThresholdedRelu", "Clip", "QLinearLeakyRelu"})
-"""Activations that units apply to results in passing."""
+FREE_ACTIVATIONS = frozenset(
+    {"Relu", "LeakyRelu", "PRelu", "ThresholdedRelu", "Clip", "QLinearLeakyRelu"}
+)
+"""Activations that cost nothing behind a multiply-accumulate."""
 TRANSFORM_MACS = 48
 """Work of transforming one value for Winograd's algorithm, or back, in multiply-accumulates. Chosen
 by the errors of networks that were left out."""
@@ -246,9 +248,9 @@ def launch_work(launch: Launch, model: UnitModel) -> Fraction:
         ),
         Fraction(0),
     )
-    curved = model.tile.curves * curved_elements(launch)
-    if curved and ELEMENTS in model.efficiency:
-        work += curved / (model.macs_per_ps * model.efficiency[ELEMENTS])
+    operations = model.tile.activation_operations * activated_elements(launch)
+    if operations and ELEMENTS in model.efficiency:
+        work += operations / (model.macs_per_ps * model.efficiency[ELEMENTS])
     key = element_key(launch, model.efficiency)
     if not work and key is not None:
         elements = sum(layer.output_elements for layer in launch.layers)
@@ -256,14 +258,14 @@ def launch_work(launch: Launch, model: UnitModel) -> Fraction:
     return work
 
 
-def curved_elements(launch: Launch) -> int:
-    """Return the results of multiply-accumulates that pass a curved activation in a launch."""
+def activated_elements(launch: Launch) -> int:
+    """Return how many results of multiply-accumulates pass an activation with a cost of its own."""
     if not any(layer.macs for layer in launch.layers):
         return 0
     return sum(
         layer.output_elements
         for layer in launch.layers
-        if layer.kind is LayerKind.ACTIVATION and layer.operation not in STRAIGHT
+        if layer.kind is LayerKind.ACTIVATION and layer.operation not in FREE_ACTIVATIONS
     )
 
 

@@ -25,8 +25,8 @@ from paretosoc.fitness.cost_model.roofline import (
     POINTWISE,
     PRODUCT,
     TRANSFORM_MACS,
+    activated_elements,
     class_of,
-    curved_elements,
     efficiency_of,
     fewest_macs,
     launch_work,
@@ -40,7 +40,7 @@ from paretosoc.sdf.catalogue.catalogue import catalogue, load_network
 from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import layer, window
 
-CURVED = ("Sigmoid", "Gelu", "HardSwish")
+COSTLY = ("Sigmoid", "Gelu", "HardSwish")
 QUICK = ("DLAs", "RK3588's NPU", "Hailo")
 
 
@@ -162,8 +162,8 @@ def test_winograd_saves_multiplications_of_wide_layers_only() -> None:
     assert fewest_macs(strided, tile) == 9 * 1024
 
 
-def test_curved_activations_take_work_beside_products() -> None:
-    def worked(*operations: str, curves: Fraction = Fraction(1, 2)) -> Fraction:
+def test_costly_activations_take_work_beside_products() -> None:
+    def worked(*operations: str, activation_operations: Fraction = Fraction(1, 2)) -> Fraction:
         unit = load_platform("snapdragon-8-elite").unit_by_name["npu"]
         peak = next(peak for peak in unit.peaks if peak.precision == "fp16")
         model = unit_model(unit, load_platform("snapdragon-8-elite"), peak)
@@ -172,19 +172,21 @@ def test_curved_activations_take_work_beside_products() -> None:
             replace(layer(name, LayerKind.ACTIVATION), operation=name) for name in operations
         ]
         launch = Launch(tuple(layers), 0, is_free=False)
-        assert curved_elements(launch) == sum(
-            x.output_elements for x in layers[1:] if x.name in CURVED
+        assert activated_elements(launch) == sum(
+            x.output_elements for x in layers[1:] if x.name in COSTLY
         )
-        whole = launch_work(launch, replace(model, tile=Tile(curves=curves)))
-        assert peak.tile.curves == Fraction(1, 2)
+        whole = launch_work(
+            launch, replace(model, tile=Tile(activation_operations=activation_operations))
+        )
+        assert peak.tile.activation_operations == Fraction(1, 2)
         element = 1 / (model.macs_per_ps * model.efficiency[ELEMENTS])
         return (whole - launch_work(launch, replace(model, tile=Tile()))) / element
 
     results = layer("c", LayerKind.ACTIVATION).output_elements
-    assert worked("Relu") == worked("Clip") == worked(curves=Fraction(3)) == 0
-    for name in CURVED:
+    assert worked("Relu") == worked("Clip") == worked(activation_operations=Fraction(3)) == 0
+    for name in COSTLY:
         assert worked(name) == Fraction(results, 2)
-        assert worked("Relu", name, curves=Fraction(3)) == 3 * results
+        assert worked("Relu", name, activation_operations=Fraction(3)) == 3 * results
 
 
 def test_one_network_makes_the_others_on_the_unit_nearer() -> None:

@@ -13,7 +13,7 @@ HALF = 8 / 2048
 
 
 def tolerance_of(layers: int, *, half: bool) -> float:
-    """Return the tolerance of a network, some of which computes in FP16 or not."""
+    """Return the tolerance of a network of so many layers. ``half``: some compute in FP16."""
     return HALF * layers if half else EXACT
 
 
