@@ -43,8 +43,6 @@ tolerance. With less time left the next tolerance follows."""
 SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75
 """Shares of the time to a deadline: for each of the first searches, then of the remaining time for
 the fastest member, an exact search, and bounds over boxes."""
-BY_ITSELF_PARTS = FEW_PARTS
-"""If the space has fewer parts than this, every proof is followed by Z3 on the formulation."""
 TIMED_BOXES = 2
 """Before a deadline, so many times the default number of boxes at most."""
 
@@ -107,7 +105,7 @@ def prove_front(
         outcome = own_outcome(own, parts)
     if outcome.interrupted or limits.until.is_past:
         return outcome
-    shown = add_formulation(outcome, max_parts=BY_ITSELF_PARTS, until=limits.until)
+    shown = add_formulation(outcome, max_parts=FEW_PARTS, until=limits.until)
     return replace(shown, not_shown=None)
 
 

@@ -23,7 +23,7 @@ from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 FEW_PARTS = 512
-"""Fewer parts are left to this process, for up to three seconds."""
+"""Fewer parts take this process up to three seconds, and are tried after every proof."""
 UPPER_PARTS = 24
 """Number of parts that are shared out. On the way down to each, everything is asked again. The
 questions do not depend on the number of processes."""

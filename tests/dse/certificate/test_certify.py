@@ -424,7 +424,7 @@ def test_equations_that_show_nothing_end_with_a_status(
     assert ended.out.startswith("gap: ")
     said = "HaX-CoNN's equations show nothing: no member is certified as the fastest"
     assert said in " ".join(ended.err.split())
-    monkeypatch.setattr(strategy, "BY_ITSELF_PARTS", 2)
+    monkeypatch.setattr(strategy, "FEW_PARTS", 2)
     assert dse("certify", folder, "--fastest").status == 0
     late = dse("certify", folder, "--formulation", "--time-limit", "0.001")
     assert late.status == 4

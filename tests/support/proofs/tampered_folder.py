@@ -293,7 +293,7 @@ def certified_folder(front: Front, costs: CostOrigins, folder: Path) -> Path:
     """The folder with the front, proved; what the formulation shows has tests of its own, and
     would be asked again in each check."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(strategy, "BY_ITSELF_PARTS", 2)
+        patch.setattr(strategy, "FEW_PARTS", 2)
         done = prove_front(front)
     assert done.front.is_complete
     write_results(folder, done.front, costs=costs, certificate=done.certificate, pictures=False)
