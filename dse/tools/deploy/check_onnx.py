@@ -19,6 +19,7 @@ from paretosoc.dse.tools.deploy.random_weights import (
     random_weight,
     take_fillings,
 )
+from paretosoc.results.deploy.scripts.compare import LIMIT, compare, tolerance_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.onnx.dimensions import Dimensions
@@ -26,14 +27,8 @@ from paretosoc.sdf.onnx.file import parse_model
 from paretosoc.sdf.onnx.operators.op_kinds import needs_plugin, operation_name
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
 
-RELATIVE_TOLERANCE = 1e-5
-"""Tolerance as a share of a tensor's largest value. The same kernels run in the same order:
-equality to the last bit is usual, and only operators that are not deterministic need it."""
-ROUNDING = {"fp16": 2.0**-11, "int8": 1 / 254}
-"""Largest error of one rounding by number format, as a share of a tensor's largest value: half a
-step of FP16's ten bits, and of 127 equal steps."""
-_ROUNDINGS_PER_LAYER = 8
-"""A layer rounds its inputs, weights and result; few values are as large as a tensor's largest."""
+_FINITE = float(np.finfo(np.float32).max)
+"""A tolerance that only refuses results that are not finite."""
 _HALF = 10
 """FP16, as in TensorProto.DataType."""
 _KNOWN_IR = 10
@@ -90,8 +85,8 @@ def check_equality(
 
     Raises:
         ResultError: if ONNX Runtime is not installed or cannot run one of them, or a tensor has
-            no finite value, or differs by more than ``RELATIVE_TOLERANCE`` of its largest value, by
-            eight roundings of FP16 if such tensors pass between parts.
+            no finite value, or differs by more than the tolerance of an exact result, or of a layer
+            in FP16 for each part if such tensors pass between them.
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
     uncut = parse_model(data, folder)
@@ -132,7 +127,7 @@ def check_equality(
             fed[value.name] = random_input(seed, unread, numpy_type(unread, label))
     # The CPU computes FP16 in FP32: the whole need not round where the parts do.
     halves = any(tensor.data_type == _HALF for tensor in typed.values())
-    tolerance = _ROUNDINGS_PER_LAYER * ROUNDING["fp16"] if halves else RELATIVE_TOLERANCE
+    tolerance = tolerance_of(len(parts), "fp16" if halves else "fp32")
     expected = run_model(runtime, uncut, folder, fed, wanted, label)
     found: Values = dict(fed)
     for written in parts:
@@ -159,7 +154,7 @@ def check_equality(
 def check_formats(
     parts: Sequence[tuple[WrittenPart, int]],
     values: Values,
-    rounding: float | None,
+    types: str | None,
     label: str,
 ) -> float | None:
     """Run each part in its number format on the inputs of the same part in FP32.
@@ -167,8 +162,9 @@ def check_formats(
     Args:
         parts: as they were written, each with its number of layers.
         values: of the parts in FP32, as :func:`check_equality` gives them.
-        rounding: largest error of one rounding, as a share of a tensor's largest value. Every layer
-            of a part may add eight of them. None runs the parts and compares nothing.
+        types: the number format, or None, which runs the parts and compares nothing. Roundings of
+            INT8 alone reach the limit of tolerances in 16 layers: parts that are deeper are
+            compared, and not refused.
 
     Returns:
         The largest difference, as a share of its tensor's largest value, or None if nothing was
@@ -182,16 +178,18 @@ def check_formats(
     shares = [0.0]
     for written, layers in parts:
         found = _run_part(runtime, written, values, label)
-        if rounding is None:
+        if types is None:
             continue
-        tolerance = rounding * _ROUNDINGS_PER_LAYER * layers
+        tolerance = tolerance_of(layers, types)
+        if types == "int8" and tolerance == LIMIT:
+            tolerance = _FINITE
         claim = "the part in its number format differs from the part in FP32"
         name = f"{label}, {written.path.name}: tensor"
         shares += [
             _difference(values[tensor], result, f"{name} {tensor!r}", tolerance, claim)[1]
             for tensor, result in found.items()
         ]
-    return None if rounding is None else max(shares)
+    return None if types is None else max(shares)
 
 
 def _run_part(runtime: Any, written: WrittenPart, values: Values, label: str) -> Values:
@@ -218,18 +216,13 @@ def _difference(
         )
     if not expected.size:
         return 0.0, 0.0
-    one, other = expected.astype(np.float64), found.astype(np.float64)
-    finite = np.abs(one[np.isfinite(one)])
-    if not finite.size:
+    if not np.isfinite(expected).any():
         unchecked = as_written("check", value=False, command="--no-check")
         raise ResultError(
             f"{label}: has no finite value on random input, so nothing can be compared; "
             f"{unchecked} skips this check"
         )
-    # Masks of attention are infinite in both.
-    apart = (one != other) & ~(np.isnan(one) & np.isnan(other))
-    difference = float(np.abs(one[apart] - other[apart]).max(initial=0.0))
-    largest = float(finite.max())
+    difference, largest = compare(found, expected)
     if not difference <= tolerance * largest:
         raise ResultError(
             f"{label}: {claim} by {difference:g}; at most {tolerance * largest:.3g} is permitted"

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.deploy.check_onnx import (
-    ROUNDING,
     Equality,
     Values,
     WrittenPart,
@@ -267,8 +266,8 @@ def _formats_compared(
 ) -> Equality:
     """Compare cast parts with those in FP32, unless weights are random: a network that was not
     trained may amplify the rounding of a number format."""
-    rounding = None if equality.random_weights else ROUNDING[types]
-    share = check_formats(parts, values, rounding, network.name)
+    judged = None if equality.random_weights else types
+    share = check_formats(parts, values, judged, network.name)
     network.note(
         f": random weights: formats are not compared; every part in {types.upper()} runs."
         if share is None

@@ -211,6 +211,8 @@ def test_results_may_differ_by_the_roundings_of_fp16_if_the_model_has_it(half, t
     for error, right in ((0, True), (1e-3, half), (0.1, False)):
         found = values | {"y": values["y"] + error * np.abs(values["y"]).max()}
         assert _check_results(network, out, found) == right
+    deep = network | {"groups": [{"layers": [""] * 1000}]}
+    assert not _check_results(deep, out, values | {"y": 0.7 * values["y"]})
 
 
 def test_a_provider_that_leaves_its_nodes(tmp_path):

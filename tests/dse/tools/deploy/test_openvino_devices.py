@@ -37,16 +37,19 @@ class Core:
 
 
 @pytest.mark.parametrize(
-    ("devices", "error", "right"),
+    ("devices", "layers", "error", "right"),
     [
-        (("GPU", "NPU"), 1e-3, True),
-        (("GPU", "NPU"), 1e-2, False),
-        (("GPU", "CPU"), 1e-3, False),
-        (("GPU", "CPU"), 1e-6, True),
+        (("GPU", "NPU"), 2, 1e-2, True),
+        (("GPU", "NPU"), 2, 2e-2, False),
+        (("GPU", "NPU"), 242, 0.08, True),
+        (("GPU", "NPU"), 242, 0.3, False),
+        (("GPU", "NPU"), 1_000_000, 0.3, False),
+        (("GPU", "CPU"), 1_000_000, 1e-3, False),
+        (("GPU", "CPU"), 2, 1e-6, True),
     ],
 )
-def test_results_may_differ_as_far_as_the_devices_round(tmp_path, devices, error, right):
-    ran = execute(tmp_path, devices, error)
+def test_results_may_differ_as_far_as_the_devices_round(tmp_path, devices, layers, error, right):
+    ran = execute(tmp_path, devices, error, layers=layers)
     assert ran.stderr == ""
     assert ran.stdout.endswith("\nas planned\n" if right else "\nNOT as planned\n")
     assert ran.returncode == (not right)
@@ -58,11 +61,13 @@ def test_a_model_that_openvino_does_not_read_is_an_error_in_a_line(tmp_path):
     assert ran.stderr == "run.py: HETERO:GPU,CPU: No rule for: Strange\n"
 
 
-def execute(folder, devices, error, model="one.onnx"):
+def execute(folder, devices, error, model="one.onnx", layers=2):
     for name, script in (("run.py", "run_affinities.py"), ("compare.py", "compare.py")):
         (folder / name).write_text(script_text(script))
     (folder / "openvino.py").write_text(STAND_IN + f"\nERROR = {error}\n")
-    groups = [{"unit": unit, "layers": [unit]} for unit in ("a", "b")]
+    groups = [
+        {"unit": unit, "layers": [f"{unit}{k}" for k in range(layers // 2)]} for unit in ("a", "b")
+    ]
     document = {
         "devices": dict(zip(("a", "b"), devices, strict=True)),
         "networks": [

@@ -10,7 +10,6 @@ from onnx import TensorProto, helper, numpy_helper
 
 from paretosoc.dse.tools.deploy import write_models
 from paretosoc.dse.tools.deploy.check_onnx import (
-    ROUNDING,
     WrittenPart,
     check_equality,
     check_formats,
@@ -227,7 +226,7 @@ def changed_tensor(path, match, factor):
 )
 def test_a_cast_that_is_wrong_is_refused(types, match, factor, tmp_path):
     parts, values = cast_parts(tmp_path, types)
-    share = check_formats(parts, values, ROUNDING[types], "small")
+    share = check_formats(parts, values, types, "small")
     assert share is not None
     assert 0 < share < 0.05
     place = next(
@@ -237,8 +236,20 @@ def test_a_cast_that_is_wrong_is_refused(types, match, factor, tmp_path):
     )
     changed_tensor(place, match, factor)
     with pytest.raises(ResultError, match="the part in its number format differs from the part in"):
-        check_formats(parts, values, ROUNDING[types], "small")
+        check_formats(parts, values, types, "small")
     assert check_formats(parts, values, None, "small") is None
+
+
+@pytest.mark.parametrize("layers", [5, 15, 16, 1000])
+@pytest.mark.parametrize("types", ["fp16", "int8"])
+def test_a_wrong_part_is_refused_however_deep_it_is_but_in_int8(types, layers, tmp_path):
+    parts, values = cast_parts(tmp_path, types)
+    parts, values = [(written, layers) for written, _ in parts], values | {"y": 2 * values["y"]}
+    if types == "int8" and layers > 15:
+        assert check_formats(parts, values, types, "small") == pytest.approx(0.5, abs=0.05)
+    else:
+        with pytest.raises(ResultError, match="differs from the part in FP32 by"):
+            check_formats(parts, values, types, "small")
 
 
 def test_a_cast_part_that_does_not_run_is_refused_with_random_weights_too(tmp_path):
