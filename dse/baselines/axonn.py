@@ -102,16 +102,8 @@ def dynamic_mw(space: DesignSpace) -> list[list[int]]:
 def idle_power_mw(space: DesignSpace, on: BoolArray) -> int:
     """Return the power drawn while the domains ``on`` [domains] are at their fastest clocks, in
     mW."""
-    problem = space.problem
-    points = [int(allowed[-1]) for allowed in space.points]
-    power = problem.board_mw
-    for d, domain in enumerate(problem.domains):
-        if on[d]:
-            power += int(domain.static_mw[points[d]])
-    for unit in problem.units:
-        if on[unit.clocks[0]]:
-            power += int(unit.idle_mw[tuple(points[clock] for clock in unit.clocks)])
-    return power
+    points = [allowed[-1] for allowed in space.points[: len(on)]]
+    return int(space.idle_mw(on[None], np.array([points]))[0])
 
 
 def _power_states(space: DesignSpace) -> Iterator[BoolArray]:

@@ -204,6 +204,20 @@ class DesignSpace:
         always = np.array([not domain.may_be_off for domain in self.problem.domains])
         return always | (used @ self.drives.T)
 
+    def static_mw(self, points: IntArray) -> IntArray:
+        """Return [n, domains]: power of each domain, and of the units that are on with it, at
+        operating points [n, domains] while nothing runs."""
+        domains = enumerate(self.problem.domains)
+        power = np.stack([domain.static_mw[points[:, d]] for d, domain in domains], axis=1)
+        for unit in self.problem.units:
+            power[:, unit.clocks[0]] += unit.idle_mw[tuple(points[:, d] for d in unit.clocks)]
+        return power
+
+    def idle_mw(self, on: BoolArray, points: IntArray) -> IntArray:
+        """Return [n]: power of the board with domains ``on`` [n, domains] while nothing runs."""
+        power: IntArray = np.where(on, self.static_mw(points), 0).sum(axis=1)
+        return self.problem.board_mw + power
+
     def canonical(self, rows: IntArray) -> IntArray:
         """Return the rows in canonical form.
 

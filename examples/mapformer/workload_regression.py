@@ -16,6 +16,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.results.problem.problem import Problem
 
 NEIGHBOURS = 5
@@ -31,17 +32,17 @@ def workload_figures(problem: Problem, rows: IntArray) -> FloatArray:
     mapping = rows[:, :groups]
     every = np.arange(groups)
     columns: list[FloatArray] = []
-    needed = np.zeros((len(rows), len(problem.domains)), dtype=np.bool_)
     for u, unit in enumerate(problem.units):
         here = mapping == u
         at = tuple(rows[:, groups + clock][:, None] for clock in unit.clocks)
         seconds = np.where(here, unit.time_ps[(every[None], *at)], 0) / PS_PER_S
         demand = np.where(here, unit.demand_kbps[(every[None], *at)], 0) / 1e6
         columns += [seconds.sum(axis=1), (seconds * demand).sum(axis=1), here.mean(axis=1)]
-        needed[:, list(unit.clocks)] |= here.any(axis=1)[:, None]
+    space = DesignSpace(problem)
+    on = space.domains_on(space.units_used(rows))
     for d, domain in enumerate(problem.domains):
         ghz = np.array(domain.frequencies_khz)[rows[:, groups + d]] / 1e6
-        columns.append(np.where(needed[:, d] | ~np.bool_(domain.may_be_off), ghz, 0.0))
+        columns.append(np.where(on[:, d], ghz, 0.0))
     columns.append(np.full(len(rows), float(len(problem.networks))))
     return np.stack(columns, axis=1)
 

@@ -59,12 +59,13 @@ class FigureReader:
                 table[row, group] = values[at]
         time, demand, dynamic = (table.astype(np.float64) for table in tables)
         memory = problem.memory_domain
+        on = self.space.domains_on(self.space.units_used(rows))
         return Figures(
             time_s=time * 1e-12,
             demand_kbps=demand,
             dynamic_w=dynamic * 1e-3,
             transition_s=self._transitions(mapping) * 1e-12,
-            idle_w=self._idle(rows) * 1e-3,
+            idle_w=self.space.idle_mw(on, points).astype(np.float64) * 1e-3,
             memory_point=np.zeros(len(rows), np.int64) if memory is None else points[:, memory],
         )
 
@@ -74,18 +75,6 @@ class FigureReader:
             waits = self.problem.transition_ps[edge, mapping[:, a], mapping[:, b]]
             result[:, b] = np.maximum(result[:, b], waits)
         return result
-
-    def _idle(self, rows: IntArray) -> FloatArray:
-        problem, groups = self.problem, self.space.groups
-        points = rows[:, groups:]
-        on = self.space.domains_on(self.space.units_used(rows))
-        power = np.full(len(rows), float(problem.board_mw))
-        for d, domain in enumerate(problem.domains):
-            power += np.where(on[:, d], domain.static_mw[points[:, d]], 0)
-        for unit in problem.units:
-            idle = unit.idle_mw[tuple(points[:, clock] for clock in unit.clocks)]
-            power += np.where(on[:, unit.clocks[0]], idle, 0)
-        return power
 
 
 def loss_parameters(problem: Problem) -> FloatArray:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.papers.estimator.features import (
     FigureReader,
     Segments,
@@ -93,7 +93,8 @@ class TokenMaker:
         speed = _speeds(problem, points)
         clock = np.array([unit.clocks[0] for unit in problem.units])
         figures = _static_figures(problem, segments, speed, clock)
-        summary = _static_summary(problem, segments, speed)
+        needed = space.units_used(rows) @ space.drives.T
+        summary = _static_summary(segments, speed, needed)
         said = np.zeros((len(rows), 0))
         if played is not None:
             figures = np.concatenate((figures, _played_figures(segments, played)), axis=-1)
@@ -195,23 +196,18 @@ def _positive_work(segments: Segments) -> FloatArray:
     return work
 
 
-def _static_summary(problem: Problem, segments: Segments, speed: FloatArray) -> FloatArray:
+def _static_summary(segments: Segments, speed: FloatArray, needed: BoolArray) -> FloatArray:
     """Return [n, 3 + 2 domains]: idle power and counts of networks and segments
     (logarithms), then clocks.
 
-    Every domain has its clock and whether it is on.
+    Every domain has its clock and whether a unit in use needs it.
     """
-    units = np.arange(len(problem.units))
-    used = ((segments.unit[..., None] == units) & (segments.work_s > 0.0)[..., None]).any((1, 2))
-    drives = np.zeros((len(units), len(problem.domains)), dtype=np.bool_)
-    for u, unit in enumerate(problem.units):
-        drives[u, list(unit.clocks)] = True
     columns: Sequence[FloatArray] = (
         np.log(segments.idle_w),
-        np.log(np.full(len(speed), len(problem.networks))),
+        np.log(np.full(len(speed), segments.count.shape[1])),
         np.log(segments.count.sum(axis=1)),
     )
-    return np.concatenate((np.stack(columns, axis=1), speed, (used @ drives) * 1.0), axis=1)
+    return np.concatenate((np.stack(columns, axis=1), speed, needed * 1.0), axis=1)
 
 
 def _played_summary(problem: Problem, segments: Segments, played: ShortPlay) -> FloatArray:

@@ -33,8 +33,6 @@ class Manager(ABC):
     """An engine that proposes one row, its decision, and ends."""
 
     name: ClassVar[str]
-    label: ClassVar[str]
-    """For people: in tables and pictures."""
 
     def __init__(self, space: DesignSpace, *, seed: int = 0) -> None:
         self._space = space
@@ -130,14 +128,9 @@ def worst_power_mw(space: DesignSpace, units: Sequence[int], clocks: IntArray) -
     problem = space.problem
     used = np.zeros((1, len(problem.units)), dtype=np.bool_)
     used[0, list(units)] = True
-    on = space.domains_on(used)[0]
-    power = problem.board_mw
-    for d, domain in enumerate(problem.domains):
-        power += int(domain.static_mw[clocks[d]]) if on[d] else 0
-    for u, unit in enumerate(problem.units):
-        at = tuple(clocks[list(unit.clocks)])
-        if on[unit.clocks[0]]:
-            power += int(unit.idle_mw[at])
-        if used[0, u]:
-            power += int(unit.dynamic_mw[(slice(None), *at)][problem.allowed[:, u]].max(initial=0))
+    power = int(space.idle_mw(space.domains_on(used), clocks[None])[0])
+    for u in units:
+        dynamic = problem.units[u].dynamic_mw
+        at = (problem.allowed[:, u], *clocks[list(problem.units[u].clocks)])
+        power += int(dynamic[at].max(initial=0))
     return power

@@ -98,15 +98,7 @@ class ClockTables:
     @cached_property
     def static(self) -> FloatArray:
         """Return [n, domains]: mW of a domain that is on, and of the units that are on with it."""
-        problem = self.space.problem
-        columns = [
-            domain.static_mw[self.points[:, d]].astype(np.float64)
-            for d, domain in enumerate(problem.domains)
-        ]
-        for unit in problem.units:
-            at = tuple(self.points[:, clock] for clock in unit.clocks)
-            columns[unit.clocks[0]] = columns[unit.clocks[0]] + unit.idle_mw[at]
-        return np.stack(columns, axis=1)
+        return self.space.static_mw(self.points).astype(np.float64)
 
 
 def work_of_rows(space: DesignSpace, rows: IntArray, tables: ClockTables) -> Work:
