@@ -9,6 +9,7 @@ from typing import Protocol
 
 import numpy as np
 
+from examples.mapformer.mixes import OBJECTIVES
 from examples.mapformer.predicted_outcomes import predicted_outcomes
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.papers.estimator.predictor import Predictor, PredictorName, make_predictor
@@ -32,7 +33,6 @@ MIN_RATE_HZ = 1
 """Every network's least rate in the second view."""
 OURS_WITH_RATES = f"{OURS}, {MIN_RATE_HZ} Hz each"
 MAPFORMER = "MapFormer"
-MANAGERS = ("MOSAIC", "ODMDEF", "GA", "OmniBoost", "OmniBoost*")
 UNLIMITED = 10**9
 SEARCHING = 0.75
 """Our share of the time that is given; the rest is for preparing, and for what is under way when
@@ -42,7 +42,6 @@ SOUGHT = (ObjectiveKind.EFFICIENCY, ObjectiveKind.THROUGHPUT)
 SOUGHT_BY_MAPFORMER = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER)
 """What Eq. 1 weighs. It rises with throughput and falls with power, so its best design point is on
 their front."""
-JUDGED = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER, ObjectiveKind.EFFICIENCY)
 
 
 class DecidingEngine(Engine, Protocol):
@@ -52,6 +51,16 @@ class DecidingEngine(Engine, Protocol):
     def answer(self) -> IntArray | None:
         """Return [groups + domains]: the decision, or None if the engine found nothing."""
         ...
+
+
+MANAGERS: dict[str, Callable[..., DecidingEngine]] = {
+    "MOSAIC": Mosaic,
+    "ODMDEF": Odmdef,
+    "GA": KangGa,
+    "OmniBoost": OmniBoost,
+    "OmniBoost*": OmniBoostStar,
+}
+"""Engines by the names that the paper prints."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +81,7 @@ class Answer:
 
 def manager(name: str, problem: Problem, seed: int) -> Answer:
     """One of ``MANAGERS`` on a mix."""
-    makers: dict[str, Callable[[DesignSpace], DecidingEngine]] = {
-        "MOSAIC": Mosaic,
-        "ODMDEF": Odmdef,
-        "GA": lambda space: KangGa(space, seed=seed),
-        "OmniBoost": lambda space: OmniBoost(space, seed=seed),
-        "OmniBoost*": lambda space: OmniBoostStar(space, seed=seed),
-    }
-    return _run(makers[name], problem)
+    return _run(lambda space: MANAGERS[name](space, seed=seed), problem)
 
 
 def mapformer(
@@ -186,9 +188,7 @@ def _run(make: Callable[[DesignSpace], DecidingEngine], problem: Problem) -> Ans
 
 def _judged(problem: Problem, row: IntArray, seconds: float) -> Answer:
     """What the timeline says of a row."""
-    judged = replace(
-        _with_min_rates(problem, 1), objectives=tuple(Objective(kind) for kind in JUDGED)
-    )
+    judged = _with_min_rates(_seeking(problem, OBJECTIVES), 1)
     outcomes = make_outcomes(judged)(row[None])
     values = outcomes.objectives[0].tolist()
     throughput, power, efficiency = (

@@ -225,7 +225,7 @@ def draw(results: Results, path: Path) -> None:
             means = efficiency(results, name)
             at = [i + (k - (len(EVERYBODY) - 1) / 2) * width for i in range(len(CAPS_W))]
             heights = [means[size, cap] for cap in CAPS_W]
-            panel.bar(at, heights, width, label=name, color=_colour(k))
+            panel.bar(at, heights, width, label=name, color=_COLOURS[k])
         panel.set_xticks(range(len(CAPS_W)), [f"{cap} W" for cap in CAPS_W])
         panel.set_title(f"{size} networks")
         panel.set_xlabel("power cap")
@@ -238,10 +238,6 @@ def draw(results: Results, path: Path) -> None:
 _COLOURS: Sequence[str] = (
     "#bbbbbb", "#999999", "#777777", "#88ccee", "#4477aa", "#ddaa33", "#228833",
 )  # fmt: skip
-
-
-def _colour(index: int) -> str:
-    return _COLOURS[index]
 
 
 if __name__ == "__main__":

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, MutableMapping
-from dataclasses import dataclass
-from fractions import Fraction
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paretosoc.dse.papers.estimator.training.workloads import GROUPS, PLATFORM, random_workload
-from paretosoc.dse.problem.build import build_problem
+from paretosoc.dse.papers.estimator.training.workloads import build, random_workload
 from paretosoc.dse.problem.network_tables import NetworkTables
-from paretosoc.dse.workload.options import Options
-from paretosoc.dse.workload.workload_file import workload_from
-from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.catalogue.catalogue import catalogue
 
@@ -22,6 +18,7 @@ SIZES, CAPS_W = (6, 8, 10), (10, 15, 30)
 """Networks and power caps of Fig. 7."""
 MAX_POWER_W = 30
 """Of the board (5.3): a threshold of 30 W is none."""
+OBJECTIVES = (ObjectiveKind.THROUGHPUT, ObjectiveKind.POWER, ObjectiveKind.EFFICIENCY)
 
 TORCHVISION_TOO = (
     "alexnet", "densenet121", "googlenet", "mobilenet_v2", "resnet101", "resnet152", "resnet18",
@@ -66,11 +63,8 @@ def problem_of(mix: Mix, known: MutableMapping[Hashable, NetworkTables]) -> Prob
     Args:
         known: networks that earlier calls have cut and costed; new ones are added.
     """
-    options = Options(
-        objectives=("throughput", "power", "efficiency"),
-        groups=GROUPS,
-        power_cap_w=Fraction(mix.cap_w),
-        free_running=True,
+    return replace(
+        build(mix.networks, known=known),
+        objectives=tuple(Objective(kind) for kind in OBJECTIVES),
+        power_cap_mw=1000 * mix.cap_w,
     )
-    workload = workload_from(list(mix.networks))
-    return build_problem(workload, load_platform(PLATFORM), options, known=known).problem

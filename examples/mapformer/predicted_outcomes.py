@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.units import FJ_PER_J, PS_PER_S, UW_PER_W
 from paretosoc.dse.papers.estimator.predictor import Predictor
 from paretosoc.fitness.objectives import OutcomeFunction, Outcomes, make_segment_counter
 from paretosoc.results.problem.limits import POWER, SEGMENTS, TRANSITIONS, constraints_of
 from paretosoc.results.problem.objectives import ObjectiveKind
 from paretosoc.results.problem.problem import Problem
-
-PS_PER_S, FJ_PER_J, UW_PER_W = 1e12, 1e15, 1e6
 
 
 def predicted_outcomes(

@@ -36,7 +36,6 @@ class KangGa:
     """
 
     name = "kang-ga"
-    label = "GA"
 
     def __init__(self, space: DesignSpace, *, seed: int) -> None:
         self._space = space

@@ -34,7 +34,6 @@ class Mosaic(Manager):
     """Slices each network by least latency, at the clocks of least energy."""
 
     name = "mosaic"
-    label = "MOSAIC"
 
     def decide(self) -> IntArray:
         """Return [groups + domains]: the slices of all networks at the fastest clocks that one

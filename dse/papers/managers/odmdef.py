@@ -27,7 +27,6 @@ class Odmdef(Manager):
     """Gives each layer to the unit that its neighbours liked, or to the one that is idle."""
 
     name = "odmdef"
-    label = "ODMDEF"
 
     def decide(self) -> IntArray:
         """Return [groups + domains]: greedy, layer by layer."""

@@ -56,7 +56,6 @@ class OmniBoost(Manager):
     """Tree search over the units of all groups, in order."""
 
     name: ClassVar[str] = "omniboost"
-    label: ClassVar[str] = "OmniBoost"
 
     def __init__(
         self,
@@ -155,7 +154,6 @@ class OmniBoostStar(OmniBoost):
     """
 
     name = "omniboost-star"
-    label = "OmniBoost*"
 
     def _threshold_w(self) -> int | None:
         cap = self._space.problem.power_cap_mw
