@@ -15,7 +15,6 @@ All keep the cap, as far as the predictor tells.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Hashable, Sequence
 from dataclasses import asdict, dataclass
@@ -33,7 +32,7 @@ from examples.mapformer.contenders import (
     ours_by_value,
     ours_predicted,
 )
-from examples.mapformer.figure_options import mix_count
+from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.wide_console import wide_console
 from paretosoc.common.arrays import IntArray
@@ -88,12 +87,10 @@ Results = dict[PredictorName, list[Pair]]
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Computes and prints."""
-    parser = argparse.ArgumentParser(description="MapFormer's search and ours on one predictor.")
-    parser.add_argument("--json", action="store_true", help="all answers, for programs")
-    parser.add_argument("--mixes", type=mix_count, default=MIXES, help="mixes of each kind")
-    options = parser.parse_args(arguments)
+    title = "MapFormer's search and ours on one predictor."
+    options = figure_options(title, arguments, mixes=MIXES, drawn=False)
     results = compute(options.mixes, Console(stderr=True, highlight=False))
-    if options.json:
+    if options.as_json:
         entries = {name.value: [asdict(pair) for pair in pairs] for name, pairs in results.items()}
         print(json.dumps(entries, indent=2))
         return

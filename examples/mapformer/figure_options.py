@@ -21,15 +21,23 @@ class FigureOptions:
     picture: Path | None
 
 
-def figure_options(title: str, arguments: Sequence[str] | None) -> FigureOptions:
+def figure_options(
+    title: str, arguments: Sequence[str] | None, *, mixes: int = MIXES, drawn: bool = True
+) -> FigureOptions:
     """From the words of a command line; None: of this process's own. What cannot be used ends the
-    program at once, not after the minutes that a figure takes."""
+    program at once, not after the minutes that a figure takes.
+
+    Args:
+        mixes: the default number.
+        drawn: whether there is a picture.
+    """
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument("--json", action="store_true", help="all answers, for programs")
-    parser.add_argument("--mixes", type=mix_count, default=MIXES, help="mixes of each kind")
-    parser.add_argument("--picture", type=picture_file, help="also draws it, as SVG or PNG")
+    parser.add_argument("--mixes", type=mix_count, default=mixes, help="mixes of each kind")
+    if drawn:
+        parser.add_argument("--picture", type=picture_file, help="also draws it, as SVG or PNG")
     given = parser.parse_args(arguments)
-    return FigureOptions(given.mixes, given.json, given.picture)
+    return FigureOptions(given.mixes, given.json, given.picture if drawn else None)
 
 
 def mix_count(text: str) -> int:

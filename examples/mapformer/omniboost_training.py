@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +18,9 @@ import numpy as np
 
 from examples.arguments import output_folder
 from paretosoc.common.arrays import BoolArray, FloatArray
-from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
+from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, problems_with_rows
 from paretosoc.dse.papers.estimator.training.machine import one_torch_thread
 from paretosoc.dse.papers.estimator.training.pipeline import split_of
-from paretosoc.dse.papers.estimator.training.workloads import build
 from paretosoc.dse.papers.managers.omniboost.network import (
     CHANNELS,
     HIDDEN,
@@ -30,7 +29,6 @@ from paretosoc.dse.papers.managers.omniboost.network import (
     Singles,
 )
 from paretosoc.dse.papers.managers.omniboost.omniboost import THRESHOLDS_W, weights_name
-from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.results.io.optional import optional_import
 
@@ -41,15 +39,9 @@ LEARNING_RATE = 1e-3
 
 def embed(data: DataSet) -> Singles:
     """Return [n, 4, 10, 32]: the embedding of every sample."""
-    known: dict[Hashable, NetworkTables] = {}
-    parts = []
-    for w, names in enumerate(data.workloads):
-        chosen = np.flatnonzero(data.workload == w)
-        if len(chosen):
-            problem = build(names, data.platform, groups=data.groups, known=known)
-            rows = stacked_rows(problem, [data.rows[i] for i in chosen])
-            parts.append(Embedding(DesignSpace(problem)).of(rows))
-    return np.concatenate(parts)
+    return np.concatenate(
+        [Embedding(DesignSpace(problem)).of(rows) for problem, rows in problems_with_rows(data)]
+    )
 
 
 def train(

@@ -8,7 +8,6 @@ runs every candidate on the board, answers at once here. Preparing the workload 
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Hashable, Sequence
 from statistics import mean
@@ -16,7 +15,7 @@ from statistics import mean
 from rich.table import Table
 
 from examples.mapformer.contenders import MANAGERS, MAPFORMER, manager, mapformer
-from examples.mapformer.figure_options import mix_count
+from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import mixes, problem_of
 from examples.mapformer.published import RESPONSE_S
 from examples.mapformer.wide_console import wide_console
@@ -28,12 +27,10 @@ SIZE, CAP_W, MIXES = 10, 15, 5
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Measures and prints."""
-    parser = argparse.ArgumentParser(description="Response times of managers, measured here.")
-    parser.add_argument("--json", action="store_true", help="seconds, for programs")
-    parser.add_argument("--mixes", type=mix_count, default=MIXES, help="mixes of ten networks")
-    options = parser.parse_args(arguments)
+    title = "Response times of managers, measured here."
+    options = figure_options(title, arguments, mixes=MIXES, drawn=False)
     seconds = measure(options.mixes)
-    if options.json:
+    if options.as_json:
         print(json.dumps(seconds, indent=2))
         return
     grid = Table(title="Seconds to answer for ten networks", title_justify="left")

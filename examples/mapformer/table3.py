@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -35,12 +35,10 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
 from paretosoc.dse.papers.estimator.predictor import Bins
 from paretosoc.dse.papers.estimator.tokens import TokenMaker
-from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, stacked_rows
+from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, problems_with_rows
 from paretosoc.dse.papers.estimator.training.pipeline import split_of
-from paretosoc.dse.papers.estimator.training.workloads import build
 from paretosoc.dse.papers.managers.omniboost.network import Embedding
 from paretosoc.dse.papers.managers.omniboost.omniboost import shipped_network
-from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.space.design_space import DesignSpace
 
 DATA = Path(__file__).parent / "data.npz"
@@ -141,16 +139,10 @@ def compute(data: DataSet, split_seed: int) -> dict[str, Scores]:
 
 def look(data: DataSet) -> Looked:
     """Builds every workload once and has all models look at its design points."""
-    known: dict[Hashable, NetworkTables] = {}
     network = shipped_network(None)
     estimators = [shipped_estimator(short_play=short).predictor for short in (True, False)]
     parts: list[tuple[FloatArray, FloatArray, IntArray, FloatArray]] = []
-    for w, names in enumerate(data.workloads):
-        chosen = np.flatnonzero(data.workload == w)
-        if len(chosen) == 0:
-            continue
-        problem = build(names, data.platform, groups=data.groups, known=known)
-        rows = stacked_rows(problem, [data.rows[i] for i in chosen])
+    for problem, rows in problems_with_rows(data):
         said = [estimator.predict(problem, rows) for estimator in estimators]
         learned = [np.stack((one.throughput_class, one.power_class), axis=1) for one in said]
         embedded = Embedding(DesignSpace(problem)).of(rows)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import io
+import itertools
 import zipfile
 import zlib
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -50,8 +51,8 @@ class DataPlan:
     """The plan of a data set: the same plan gives the same data, on any number of processes."""
 
     seed: int
-    workloads: int = 2000
-    rows: int = 5
+    workloads: int
+    rows: int
     """Design points of each workload."""
     networks: tuple[str, ...] = ()
     """Networks that workloads are drawn from. Empty: the entire catalogue, as it is then."""
@@ -209,6 +210,18 @@ def stacked_rows(problem: Problem, rows: Sequence[IntArray]) -> IntArray:
             "required; the platform or the networks were others when the data were made"
         )
     return stacked
+
+
+def problems_with_rows(data: DataSet) -> Iterator[tuple[Problem, IntArray]]:
+    """Yield the problem of each workload that has rows, and its rows [n, groups + domains].
+
+    Raises:
+        WorkloadError: if the networks are not cut as they were when the data were made.
+    """
+    known: dict[Hashable, NetworkTables] = {}
+    for w, rows in itertools.groupby(range(len(data)), data.workload.tolist().__getitem__):
+        problem = build(data.workloads[w], data.platform, groups=data.groups, known=known)
+        yield problem, stacked_rows(problem, [data.rows[i] for i in rows])
 
 
 _KNOWN: dict[Hashable, NetworkTables] = {}

@@ -20,8 +20,6 @@ from paretosoc.dse.papers.estimator.training.machine import one_torch_thread
 from paretosoc.dse.papers.estimator.training.pipeline import Epoch
 from paretosoc.dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count
 
-EPOCHS = 100
-LEARNING_RATE = 1e-4
 BATCH = 32
 """The paper is silent on the size of batches, and on decay; AdamW's own 0.01 is used."""
 
@@ -44,8 +42,8 @@ def train(
     validation: Examples,
     *,
     seed: int,
-    epochs: int = EPOCHS,
-    learning_rate: float = LEARNING_RATE,
+    epochs: int,
+    learning_rate: float,
     on_epoch: Callable[[Epoch], None] | None = None,
     on_batch: Callable[[float], None] | None = None,
     stop: Callable[[], bool] = lambda: False,

@@ -87,13 +87,14 @@ def test_a_stop_keeps_what_there_is(data: DataSet) -> None:
         training,
         seed=1,
         epochs=9,
+        learning_rate=1e-4,
         on_epoch=seen.append,
         stop=lambda: len(seen) == 2,
     )
     assert len(trained.epochs) == 2
     assert trained.best == min(seen, key=lambda epoch: epoch.loss).number
     with pytest.raises(KeyboardInterrupt):
-        train(settings, training, training, seed=1, epochs=9, stop=lambda: True)
+        train(settings, training, training, seed=1, epochs=9, learning_rate=1e-4, stop=lambda: True)
 
 
 def test_a_loss_that_is_no_number_is_told(data: DataSet) -> None:
@@ -116,6 +117,7 @@ def test_weights_do_not_depend_on_the_threads(data: DataSet) -> None:
                 training,
                 seed=1,
                 epochs=1,
+                learning_rate=1e-4,
                 on_batch=lambda _: seen.append(torch.get_num_threads()),
             )
             assert torch.get_num_threads() == threads
