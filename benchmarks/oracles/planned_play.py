@@ -198,10 +198,10 @@ def _engines(
                 delay = int(problem.delay_ps[e, units[source], units[g]])
                 engine.inputs.append(((repeat, source), delay))
         if not edges:
-            awaited = [(n, repeat - 1)] if repeat > 1 else []
-            awaited += problem.awaited(n, repeat)
             engine.inputs += [
-                ((end, other), 0) for m, end in awaited for other in problem.networks[m].groups
+                ((end, other), 0)
+                for m, end in problem.awaited(n, repeat)
+                for other in problem.networks[m].groups
             ]
             if repeat == 1 or network.paced:
                 ready = problem.ready_ps(n, repeat - 1) + late_ps.get((n, repeat), 0)

@@ -295,11 +295,9 @@ def _instances(
     for n, network in enumerate(problem.networks):
         size = len(network.group_names)
         for repeat in range(network.repeats):
-            awaited = [(n, repeat)] if repeat else []
-            awaited += problem.awaited(n, repeat + 1)
             before = [
                 (first[m] + end * len(problem.networks[m].group_names) - 1 - k, NONE)
-                for m, end in awaited
+                for m, end in problem.awaited(n, repeat + 1)
                 for k in range(len(problem.networks[m].group_names))
             ]
             base = first[n] + repeat * size - network.first_group

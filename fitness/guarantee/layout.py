@@ -148,8 +148,7 @@ def _inputs(problem: Problem, plan: Plan) -> list[list[tuple[int, int]]]:
     for n, network in enumerate(problem.networks):
         for repeat in range(network.repeats):
             job = first_job[n] + repeat
-            awaited = [job - 1] if repeat else []
-            awaited += [first_job[m] + end - 1 for m, end in problem.awaited(n, repeat + 1)]
+            awaited = [first_job[m] + end - 1 for m, end in problem.awaited(n, repeat + 1)]
             for i in plan.source[plan.job.source_start[job] : plan.job.source_end[job]].tolist():
                 inputs[i] += [(sink, -1) for other in awaited for sink in sinks[other]]
     return inputs

@@ -246,13 +246,14 @@ class Problem:
 
     def awaited(self, n: int, repeat: int) -> tuple[tuple[int, int], ...]:
         """Return pairs of a network and a repeat of it, counted from 1, whose end in the same frame
-        a repeat of network n waits for, besides its own previous one. Without rates, the first
-        repeat waits for their last ones. With rates, release k of R, from 0, waits for their
-        release floor(k S / R) of S."""
+        a repeat of network n waits for: its own previous one, and repeats of others. Without rates,
+        the first repeat waits for their last ones. With rates, release k of R, from 0, waits for
+        their release floor(k S / R) of S."""
         network = self.networks[n]
-        if repeat > 1 and not network.paced:
-            return ()
-        return tuple(
+        own = ((n, repeat - 1),) if repeat > 1 else ()
+        if own and not network.paced:
+            return own
+        return own + tuple(
             (
                 m,
                 1 + (repeat - 1) * self.releases(m) // self.releases(n)

@@ -15,9 +15,9 @@ from enum import Enum
 from itertools import product
 from typing import Any
 
-from paretosoc.dse.certificate.formulation.instance import Layers
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import GROUP
+from paretosoc.results.problem.frame import Frame
 from paretosoc.results.problem.limits import OVER_TIME
 from paretosoc.results.problem.problem import Problem
 
@@ -91,9 +91,9 @@ class Equations:
         self._z3 = z3
         self.problem = problem
         self.setting = setting
-        self.table = Layers(problem)
+        self.frame = Frame(problem)
         self.constraints: list[Term] = []
-        layers = range(len(self.table.layers))
+        layers = range(len(self.frame.executions))
         self.S = [
             {u: z3.Bool(f"S_{g}_{u}") for u in range(len(problem.units)) if problem.allowed[g, u]}
             for g in range(problem.group_count)
@@ -109,7 +109,7 @@ class Equations:
             self._exactly_one(list(units.values()))
         self._equations_2_and_3()
         self._equation_4()
-        for i, layer in enumerate(self.table.layers):
+        for i, layer in enumerate(self.frame.executions):
             self._add(self.et[i] - self.st[i] >= self.alone[layer.group])
         self._equation_9()
         if setting is Setting.DISPATCH:
@@ -138,8 +138,8 @@ class Equations:
 
         To help the solver: it is ready after each layer before it, not only after the last ones.
         """
-        for i, layer in enumerate(self.table.layers):
-            self._add(*(self.ready[i] >= self.et[j] for j in sorted(self.table.before[i])))
+        for i, layer in enumerate(self.frame.executions):
+            self._add(*(self.ready[i] >= self.et[j] for j in sorted(self.frame.before[i])))
             instants = [self.et[j] + self.tau[e] for e, j in layer.inputs]
             instants += [self.et[j] for j in layer.waits]
             if layer.arrival_ps or not instants:
@@ -196,19 +196,19 @@ class Equations:
         return self._z3.Or(self._z3.Not(waits), *ends)
 
     def _priority(self, i: int) -> int:
-        return self.problem.networks[self.table.layers[i].network].priority
+        return self.problem.networks[self.frame.executions[i].network].priority
 
     def _equation_11(self) -> None:
         """Add Eq. 11, the largest T, and that no unit does more than fits in it, to help the
         solver."""
         z3 = self._z3
         for n in range(len(self.problem.networks)):
-            for i in self.table.last_layers(n):
+            for i in self.frame.last_executions(n):
                 self._add(self.makespan >= self.et[i])
         for u in sorted(set(self.problem.unit_of)):
             load = [
                 z3.If(self.on_unit(layer.group, u), self.alone[layer.group], 0)
-                for layer in self.table.layers
+                for layer in self.frame.executions
             ]
             self._add(self.makespan >= z3.Sum(load))
 
@@ -222,7 +222,7 @@ class Equations:
             if network.max_transitions is not None and inside:
                 self._add(z3.AtMost(*(self.TR[e] for e in inside), network.max_transitions))
             if network.deadline_ps is not None:
-                for i in self.table.last_layers(n):
+                for i in self.frame.last_executions(n):
                     self._add(self.et[i] <= network.arrival_ps + network.deadline_ps)
         for u, unit in enumerate(problem.units):
             if unit.max_segments is not None:
@@ -249,11 +249,11 @@ class Equations:
     def _rivals(self) -> list[tuple[int, int]]:
         """Return pairs of layers that could need one unit at the same time, the smaller position
         first."""
-        count = len(self.table.layers)
-        return [(i, j) for j in range(count) for i in range(j) if not self.table.ordered(i, j)]
+        count = len(self.frame.executions)
+        return [(i, j) for j in range(count) for i in range(j) if not self.frame.ordered(i, j)]
 
     def _same_unit(self, i: int, j: int) -> Term:
-        one, other = (self.table.layers[k].group for k in (i, j))
+        one, other = (self.frame.executions[k].group for k in (i, j))
         shared = {self.problem.unit_of[u] for u in self.S[one]}
         shared &= {self.problem.unit_of[u] for u in self.S[other]}
         return self._z3.Or(

@@ -15,7 +15,7 @@ from multiprocessing.synchronize import Event
 import numpy as np
 
 from paretosoc.dse.certificate.formulation.equations import Setting, check_formulated
-from paretosoc.dse.certificate.formulation.instance import Hints, Path, upper_parts
+from paretosoc.dse.certificate.formulation.parts import Hints, Path, upper_parts
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import FormulationProof

@@ -49,7 +49,7 @@ from typing import Any
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
-from paretosoc.dse.certificate.formulation.instance import Hints, Path
+from paretosoc.dse.certificate.formulation.parts import Hints, Path
 from paretosoc.dse.certificate.formulation.terms import Prices, Terms
 from paretosoc.fitness.check.lemmas import Cost, Lemma, Stop
 from paretosoc.fitness.check.tree import TreeFault
@@ -276,7 +276,7 @@ class Refutation:
         """Show that nothing starts between one instant and that of the next event. Add the ends
         that follow."""
         st, et = self._equations.st, self._equations.et
-        before = self._equations.table.before
+        before = self._equations.frame.before
         next_to_start = tuple(
             i for i in range(len(st)) if i not in now.started and before[i] <= now.started
         )
@@ -331,7 +331,7 @@ class Refutation:
             left = WORK_PER_PS * self._cost(node, i).time_ps - done
             self._add(equations.et[i] >= now.now_ps - (-left // WORK_PER_PS))
             begins[unit_of[node.units[self._group_of[i]]]] = equations.et[i]
-            paths[equations.table.layers[i].network] = equations.et[i]
+            paths[equations.frame.executions[i].network] = equations.et[i]
         for u, begin in begins.items():
             loads = [self._terms.load(groups, u) for groups in rest.values()]
             self._add(equations.makespan >= z3.Sum([begin, *loads]))
@@ -348,7 +348,7 @@ class Refutation:
     def _rest(self, now: _Now) -> dict[int, tuple[int, ...]]:
         """Return the groups of layers that have not started, by network."""
         rest: dict[int, tuple[int, ...]] = {}
-        for i, layer in enumerate(self._equations.table.layers):
+        for i, layer in enumerate(self._equations.frame.executions):
             if i not in now.started:
                 rest[layer.network] = (*rest.get(layer.network, ()), layer.group)
         return rest

@@ -26,7 +26,7 @@ class Terms:
         self._z3 = z3
         self._equations = equations
         self._unit_of = equations.problem.unit_of
-        self.chains = equations.table.chains()
+        self.chains = equations.frame.chains()
         self.starts_before, self.known_time = cache(self._starts_before), cache(self._known_time)
         self.time, self.load, self.priced = (
             cache(self._time),

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from paretosoc.common.units import PS_PER_S
-from paretosoc.dse.certificate.formulation.instance import Layer, Layers
 from paretosoc.dse.papers.mobile_i.periodic import (
     EngineArray,
     PeriodicSchedule,
@@ -25,6 +24,7 @@ from paretosoc.dse.papers.mobile_i.periodic import (
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement, distances, least_ahead
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.frame import Execution, Frame
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
@@ -128,7 +128,7 @@ class Dependence:
 class FrameGraph:
     """All executions of one frame, in an order of execution, and their dependences."""
 
-    executions: tuple[Layer, ...]
+    executions: tuple[Execution, ...]
     dependences: tuple[Dependence, ...]
 
 
@@ -155,16 +155,16 @@ class PeriodicPipeline:
 
 def frame_graph(problem: Problem) -> FrameGraph:
     """Return the executions of one frame and their dependences."""
-    layers = Layers(problem).layers
+    executions = Frame(problem).executions
     before: list[list[tuple[int, int | None]]] = [
-        [*((source, None) for source in layer.waits), *((source, e) for e, source in layer.inputs)]
-        for layer in layers
+        [*((source, None) for source in each.waits), *((source, e) for e, source in each.inputs)]
+        for each in executions
     ]
     graph = {target: [source for source, _ in into] for target, into in enumerate(before)}
     order = list(TopologicalSorter(graph).static_order())
-    place = {execution: number for number, execution in enumerate(order)}
+    place = {position: number for number, position in enumerate(order)}
     return FrameGraph(
-        tuple(layers[execution] for execution in order),
+        tuple(executions[position] for position in order),
         tuple(
             Dependence(place[source], place[target], edge)
             for target, into in enumerate(before)

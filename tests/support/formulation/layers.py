@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 
-from paretosoc.dse.certificate.formulation.instance import Layers
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.results.problem.frame import Frame
 
 
 @dataclass(frozen=True)
@@ -39,24 +39,24 @@ class Choice:
         return self.unit != other.unit and all(mine.get(d, p) == p for d, p in other.points)
 
 
-class WholeLayers(Layers):
+class WholeFrame(Frame):
     """The layers of one frame, and what may be chosen for each group."""
 
     def least_latency_ps(self, n: int) -> int:
         """Return the longest path of the network's smallest stand-alone times, without transitions
         and waiting."""
         ends: dict[int, int] = {}
-        for i, layer in enumerate(self.layers):
+        for i, layer in enumerate(self.executions):
             if layer.network == n:
                 least = min((choice.alone_ps for choice in self.choices[layer.group]), default=1)
                 before = [j for _, j in layer.inputs] + list(layer.waits)
                 ends[i] = least + max((ends[j] for j in before if j in ends), default=0)
-        return max(ends[i] for i in self.last_layers(n))
+        return max(ends[i] for i in self.last_executions(n))
 
     @cached_property
     def meetings(self) -> tuple[tuple[int, ...], ...]:
         """Sets of two and more layers that may run at the same time, as increasing tuples."""
-        count = len(self.layers)
+        count = len(self.executions)
         found = []
         for size in range(2, len(set(self.problem.unit_of)) + 1):
             for layers in combinations(range(count), size):

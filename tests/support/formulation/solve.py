@@ -120,11 +120,11 @@ def solve_whole(
 
 def _trivial_bound(equations: WholeEquations) -> int:
     """No makespan is negative; no network is faster than its smallest times."""
-    table = equations.table
+    frame = equations.frame
     networks = range(len(equations.problem.networks))
     if not equations.rate_bounds:
         return 0
-    return -sum(rate_uhz(table.least_latency_ps(n)) for n in networks)
+    return -sum(rate_uhz(frame.least_latency_ps(n)) for n in networks)
 
 
 def _target(bound: int, best: int, checks: int) -> int:
@@ -139,7 +139,7 @@ def _latencies(equations: WholeEquations, model: Term) -> list[int]:
     """Per network, in ps."""
     networks = enumerate(equations.problem.networks)
     return [
-        max(int(model[equations.et[i]].as_long()) for i in equations.table.last_layers(n))
+        max(int(model[equations.et[i]].as_long()) for i in equations.frame.last_executions(n))
         - network.arrival_ps
         for n, network in networks
     ]
@@ -179,7 +179,7 @@ def _solution(
             end_ps=model[equations.et[i]].as_long(),
             alone_ps=model[equations.alone[layer.group]].as_long(),
         )
-        for i, layer in enumerate(equations.table.layers)
+        for i, layer in enumerate(equations.frame.executions)
     )
     return WholeSolution(
         status=status,

@@ -13,7 +13,7 @@ from itertools import permutations, product
 from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import Problem
-from tests.support.formulation.layers import Choice, WholeLayers
+from tests.support.formulation.layers import Choice, WholeFrame
 from tests.support.formulation.rate_sum import RateBound
 
 
@@ -22,9 +22,9 @@ class WholeEquations(Equations):
 
     def __init__(self, problem: Problem, setting: Setting, *, sums_rates: bool = False) -> None:
         super().__init__(problem, setting)
-        self.table: WholeLayers = WholeLayers(problem)
+        self.frame: WholeFrame = WholeFrame(problem)
         self.point = [
-            {p: self._z3.Bool(f"point_{d}_{p}") for p in self.table.points(d)}
+            {p: self._z3.Bool(f"point_{d}_{p}") for p in self.frame.points(d)}
             for d in range(len(problem.domains))
         ]
         self._clocks()
@@ -47,7 +47,7 @@ class WholeEquations(Equations):
                     if d in self.problem.units[u].clocks
                 ]
                 self._add(self._z3.Or(*users, self.point[d][domain.point_when_off]))
-        for g, choices in enumerate(self.table.choices):
+        for g, choices in enumerate(self.frame.choices):
             for choice in choices:
                 self._add(
                     self._z3.Implies(self._holds(g, choice), self.alone[g] == choice.alone_ps)
@@ -60,10 +60,10 @@ class WholeEquations(Equations):
         W <= 2**16 (et - st) - sum c * I < W + w, where w is the rate in the last picosecond.
         """
         z3 = self._z3
-        layers = self.table.layers
+        layers = self.frame.executions
         lost: list[list[Term]] = [[] for _ in layers]
         lost_at_end: list[list[Term]] = [[] for _ in layers]
-        for meeting in self.table.meetings:
+        for meeting in self.frame.meetings:
             overlap = self._overlap(meeting)
             for i in meeting:
                 others = tuple(j for j in meeting if j != i)
@@ -128,14 +128,14 @@ class WholeEquations(Equations):
 
     def _cases(self, i: int, others: tuple[int, ...]) -> dict[int, list[Term]]:
         """Rates other than 0 that the others together take from layer i -> choices that do so."""
-        layers = self.table.layers
+        layers = self.frame.executions
         cases: dict[int, list[Term]] = {}
         groups = [layers[j].group for j in (i, *others)]
-        for combination in product(*(self.table.choices[g] for g in groups)):
+        for combination in product(*(self.frame.choices[g] for g in groups)):
             pairs = [(a, b) for k, a in enumerate(combination) for b in combination[k + 1 :]]
             if not all(a.agrees(b) for a, b in pairs):
                 continue
-            rate = self.table.lost_together(combination[0], combination[1:])
+            rate = self.frame.lost_together(combination[0], combination[1:])
             if rate:
                 holds = [self._holds(g, c) for g, c in zip(groups, combination, strict=True)]
                 cases.setdefault(rate, []).append(self._z3.And(holds))
@@ -148,10 +148,10 @@ class WholeEquations(Equations):
         self.latency = [self._z3.Int(f"T_{n}") for n in networks]
         self.rate = [self._z3.Int(f"rate_{n}") for n in networks]
         for n, network in enumerate(self.problem.networks):
-            ends = [self.et[i] - network.arrival_ps for i in self.table.last_layers(n)]
+            ends = [self.et[i] - network.arrival_ps for i in self.frame.last_executions(n)]
             self._add(*(self.latency[n] >= end for end in ends))
             self._add(self._z3.Or([self.latency[n] == end for end in ends]))
-            bound = RateBound(self.latency[n], self.rate[n], self.table.least_latency_ps(n))
+            bound = RateBound(self.latency[n], self.rate[n], self.frame.least_latency_ps(n))
             self._add(*bound.constraints())
             self.rate_bounds.append(bound)
         self.objective = -self._z3.Sum(self.rate)

@@ -119,9 +119,7 @@ def _planned(
             after = [place[frame, n, repeat, source] for source in feeding[group]]
         else:
             awaited = [(frame, *entry) for entry in problem.awaited(n, repeat)]
-            if repeat > 1:
-                awaited.append((frame, n, repeat - 1))
-            elif period_ps is not None and frame > 1:
+            if repeat == 1 and period_ps is not None and frame > 1:
                 awaited.append((frame - 1, n, network.repeats))
             after = [i for entry in awaited for i in ends(*entry)]
             if repeat == 1 or network.paced:

@@ -12,7 +12,7 @@ from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats, with_twin
 from paretosoc.dse.certificate.formulation import prove
 from paretosoc.dse.certificate.formulation.equations import Setting
-from paretosoc.dse.certificate.formulation.instance import Hints
+from paretosoc.dse.certificate.formulation.parts import Hints
 from paretosoc.dse.certificate.formulation.prove import (
     FormulationProgress,
     _only,
