@@ -9,9 +9,11 @@ from fractions import Fraction
 from benchmarks.fit_costs.fit import Prior
 from benchmarks.fit_costs.samples import (
     ELEMENT_KINDS,
+    NEW_FAMILIES,
     Entry,
     Measured,
     Sample,
+    of_sets,
     parts_of,
     published,
     sample,
@@ -40,6 +42,8 @@ class Pool:
     joint NPU was set to language models."""
     tiles: tuple[tuple[str, Tile], ...] = ()
     """By the beginning of a platform's name, the first that fits."""
+    families: bool = False
+    """Whether it is fitted to NEW_FAMILIES, too."""
 
     def holds(self, entry: Entry) -> bool:
         """Return whether an entry belongs to it."""
@@ -59,7 +63,9 @@ class Pool:
 
     def samples(self, measured: Sequence[Measured] = ()) -> list[Sample]:
         """Return its networks of those measured, by default of all published."""
-        held = [one for one in measured or published() if self.holds(one.entry)]
+        families = of_sets(NEW_FAMILIES) if self.families else []
+        known = measured or (*published(), *families)
+        held = [one for one in known if self.holds(one.entry)]
         return [sample(one, self.tile_of(one.entry), self.elements) for one in held]
 
 
@@ -141,6 +147,7 @@ POOLS = (
         _HTP_INT8,
         ("snapdragon",),
         tiles=(("", Tile(activation_operations=Fraction(1, 10))),),
+        families=True,
     ),
     Pool(
         "RK3588's NPU",

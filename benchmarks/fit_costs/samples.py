@@ -46,7 +46,7 @@ SETS = (
 NEW_FAMILIES = tuple(
     f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam", "rknn_zoo")
 )
-"""Sets that no figure is fitted to."""
+"""Sets that only the pools that say so are fitted to."""
 ELEMENT_KINDS = tuple(
     kind.value for kind in (LayerKind.POOLING, LayerKind.NORMALISATION, LayerKind.DATA_MOVEMENT)
 )
@@ -167,7 +167,8 @@ def _resized(name: str, pixels: int) -> ImportedNetwork:
 
 
 @cache
-def _launches(network: str, pixels: int) -> tuple[Launch, ...]:
+def launches_of(network: str, pixels: int) -> tuple[Launch, ...]:
+    """Return the launches of a network of the catalogue, for images of a size."""
     grouped = group_network(_resized(network, pixels).graph, None, groups=1)
     return tuple(launch for group in network_launches(grouped) for launch in group)
 
@@ -188,7 +189,7 @@ def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
     ratios = clock_ratios(unit, platform, measured.clocks)
     launches = [
         launch
-        for launch in _launches(measured.network, measured.pixels)
+        for launch in launches_of(measured.network, measured.pixels)
         if not launch.is_free and launch.layers[0].operation != measured.without
     ]
     compute = np.zeros((len(launches), len(KEYS)))

@@ -49,9 +49,8 @@ def alone() -> list[Comparison]:
 def new_families() -> list[Comparison]:
     """Hold networks of families that no figure was fitted to against the platform files, and
     against one time per multiply-accumulate: the median of the known networks of the unit and
-    format, if there are any."""
-    families = {entry.name: entry.family for entry in catalogue()}
-    found: dict[tuple[str, str], list[tuple[Sample, float]]] = {}
+    format, if there are any. A pool that is fitted to them is fitted again without the family."""
+    found: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
     measured = of_sets(NEW_FAMILIES)
     entries = {one.entry for one in measured}
     known = [one for one in published() if one.entry in entries]
@@ -60,11 +59,15 @@ def new_families() -> list[Comparison]:
         own = pool.samples(known) if any(pool.holds(one.entry) for one in known) else []
         for entry in {s.measured.entry for s in own}:
             rates[entry] = median(s.measured.ms / s.macs for s in own if s.measured.entry == entry)
-        for one in pool.samples(measured):
-            name = one.measured.network
-            family = SIZES[name].family.title if name in SIZES else families[name]
-            found.setdefault((f"{pool.name}, new families, time", family), []).append(
-                (one, one.macs * rates[one.measured.entry])
+        new = pool.samples(measured)
+        estimates = [one.estimate_ms for one in new]
+        if pool.families:
+            samples = pool.samples()
+            times = dict(zip(samples, left_out(samples, pool.prior, _family), strict=True))
+            estimates = [times[one] for one in new]
+        for one, estimate in zip(new, estimates, strict=True):
+            found.setdefault((f"{pool.name}, new families, time", _family(one)), []).append(
+                (one.macs * rates[one.measured.entry], estimate, one.measured.ms)
             )
     fitted_to = {
         key: f"families other than {key[1]}"
@@ -72,17 +75,20 @@ def new_families() -> list[Comparison]:
         for key in found
     }
     return [
-        Comparison(
-            data, fitted_to[data, family], law, "ms",
-            np.array(times), np.array([one.measured.ms for one, _ in pairs]),
-        )
-        for (data, family), pairs in sorted(found.items())
-        for law, times in (
-            ("time per MAC", [by_macs for _, by_macs in pairs]),
-            ("the program's estimate", [one.estimate_ms for one, _ in pairs]),
-        )
+        Comparison(data, fitted_to[data, family], law, "ms", times, measured_ms)
+        for (data, family), rows in sorted(found.items())
+        for by_macs, estimates_ms, measured_ms in [np.array(rows).T]
+        for law, times in (("time per MAC", by_macs), ("the program's estimate", estimates_ms))
         if not np.isnan(times).any()
-    ]  # fmt: skip
+    ]
+
+
+def _family(sample: Sample) -> str:
+    """Return the family of a network."""
+    name = sample.measured.network
+    if name in SIZES:
+        return SIZES[name].family.title
+    return next(entry.family for entry in catalogue() if entry.name == name)
 
 
 def co_runs() -> list[Comparison]:
