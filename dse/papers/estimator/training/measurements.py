@@ -17,8 +17,6 @@ Groups are those of ``dse network NAME --groups 20``. A clock must be one of the
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 import re
 from collections.abc import Hashable
@@ -27,54 +25,44 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.files import read_file
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.training.data_set import DataSet
 from paretosoc.dse.papers.estimator.training.workloads import GROUPS, PLATFORM, build
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.space.design_space import DesignSpace
+from paretosoc.fitness.calibration.csv_table import TableRow, read_table
+from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.problem import Problem
 
 CLOCK_TOLERANCE = 0.002
 """Boards print clocks rounded."""
+MEASURED = ("throughput_hz", "power_w")
 
 
 def read_measurements(path: Path, platform: str = PLATFORM, groups: int = GROUPS) -> DataSet:
     """Return the data set of a CSV file.
 
     Raises:
-        WorkloadError: on a file, line or field that cannot be used, with its line number.
+        PlatformError: on a file, line or number that cannot be used.
+        WorkloadError: on another field that cannot be used.
     """
-    try:
-        text = read_file(path, WorkloadError).decode("utf-8-sig")
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-        header = tuple(reader.fieldnames or ())
-        lines = [(reader.line_num, line) for line in reader]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise WorkloadError(f"{path}: cannot be read ({error})") from None
-    for column in ("networks", "mapping", "throughput_hz", "power_w"):
-        if column not in header:
-            raise WorkloadError(f"{path}: column {column!r} is required, got {', '.join(header)}")
+    clocks = [f"{domain.name}_mhz" for domain in load_platform(platform).domains]
+    columns = ("networks", "mapping", *clocks, *MEASURED)
     known: dict[Hashable, NetworkTables] = {}
     problems: dict[tuple[str, ...], Problem] = {}
     found: list[tuple[tuple[str, ...], IntArray, float, float]] = []
-    for number, line in lines:
-        where = f"{path}: line {number}"
-        if None in line or None in line.values():
-            raise WorkloadError(f"{where}: {len(header)} fields are required")
-        names = tuple(line["networks"].split())
+    for line in read_table(path, columns, optional=clocks):
+        names = tuple(line.cells["networks"].split())
         if not names:
-            raise WorkloadError(f"{where}: networks: at least one is required")
+            raise WorkloadError(f"{line.where}: networks: at least one is required")
         if names not in problems:
             try:
                 problems[names] = build(names, platform, groups=groups, known=known)
             except ValueError as error:
-                raise WorkloadError(f"{where}: networks: {error}") from None
-        row = _row(where, problems[names], line)
-        values = [_positive(where, name, line[name]) for name in ("throughput_hz", "power_w")]
+                raise WorkloadError(f"{line.where}: networks: {error}") from None
+        row = _row(problems[names], line)
+        values = [_positive(line, column) for column in MEASURED]
         found.append((names, row, values[0], values[1]))
-    if not found:
-        raise WorkloadError(f"{path}: at least one measurement is required")
     workloads = tuple(problems)
     order = sorted(range(len(found)), key=lambda i: workloads.index(found[i][0]))
     return DataSet(
@@ -90,10 +78,11 @@ def read_measurements(path: Path, platform: str = PLATFORM, groups: int = GROUPS
     )
 
 
-def _row(where: str, problem: Problem, line: dict[str, str]) -> IntArray:
+def _row(problem: Problem, line: TableRow) -> IntArray:
+    where = line.where
     units = {unit.name: u for u, unit in enumerate(problem.units)}
     mapping: list[int] = []
-    for text in line["mapping"].split():
+    for text in line.cells["mapping"].split():
         name, star, count = text.partition("*")
         if name not in units or (star and not re.fullmatch("[0-9]+", count)):
             raise WorkloadError(
@@ -118,15 +107,15 @@ def _row(where: str, problem: Problem, line: dict[str, str]) -> IntArray:
     row = np.zeros((1, space.width), dtype=np.int64)
     row[0, : space.groups] = mapping
     for d, is_used in enumerate(space.domains_used(row)[0].tolist()):
-        row[0, space.groups + d] = _point(where, problem, d, line, is_used=is_used)
+        row[0, space.groups + d] = _point(problem, d, line, is_used=is_used)
     canonical: IntArray = space.canonical(row)[0]
     return canonical
 
 
-def _point(where: str, problem: Problem, d: int, line: dict[str, str], *, is_used: bool) -> int:
+def _point(problem: Problem, d: int, line: TableRow, *, is_used: bool) -> int:
     domain = problem.domains[d]
     column = f"{domain.name}_mhz"
-    text = line.get(column, "").strip()
+    text = line.cells[column]
     if not text and len(domain.frequencies_khz) == 1:
         return 0
     may_be_off = domain.may_be_off and not is_used
@@ -140,15 +129,16 @@ def _point(where: str, problem: Problem, d: int, line: dict[str, str], *, is_use
     if not math.isfinite(clock) or np.abs(ladder / max(clock, 1.0) - 1).min() > CLOCK_TOLERANCE:
         known = ", ".join(f"{khz / 1000:g}" for khz in domain.frequencies_khz)
         off = " or off" if may_be_off else ", as the mapping uses it," if domain.may_be_off else ""
-        raise WorkloadError(f"{where}: {column}: one of {known}{off} is required, got {text!r}")
+        raise WorkloadError(
+            f"{line.where}: {column}: one of {known}{off} is required, got {text!r}"
+        )
     return int(np.abs(ladder - clock).argmin())
 
 
-def _positive(where: str, name: str, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0.0):
-        raise WorkloadError(f"{where}: {name}: a positive number is required, got {text!r}")
-    return value
+def _positive(line: TableRow, column: str) -> float:
+    value = line.number(column)
+    if not value:
+        raise WorkloadError(
+            f"{line.where}: {column}: a positive number is required, got {line.cells[column]!r}"
+        )
+    return float(value)
