@@ -16,13 +16,10 @@ from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.roofline import (
     CLASSES,
     ELEMENTS,
-    activated_elements,
-    class_of,
-    element_key,
+    launch_operations,
     loaded,
     moved_bytes,
     network_parts,
-    padded_macs,
     unit_model,
 )
 from paretosoc.fitness.costs.scale_to_measured import clock_ratios
@@ -194,17 +191,10 @@ def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
     ]
     compute = np.zeros((len(launches), len(KEYS)))
     scale = float(ratios.own / model.macs_per_ps) / PS_PER_MS
+    known = {*KEYS} - {ELEMENTS, *ELEMENT_KINDS} | {*elements}
     for row, launch in enumerate(launches):
-        for layer in launch.layers:
-            place = KEYS.index(key) if (key := class_of(layer)) in KEYS else 0
-            compute[row, place] += float(padded_macs(layer, tile)) * scale
-        class_key = element_key(launch, elements)
-        if class_key is not None and not compute[row].any():
-            written = sum(layer.output_elements for layer in launch.layers)
-            compute[row, KEYS.index(class_key)] = written * scale
-        compute[row, KEYS.index(ELEMENTS)] += (
-            float(tile.activation_operations * activated_elements(launch)) * scale
-        )
+        for key, operations in launch_operations(launch, tile, known).items():
+            compute[row, KEYS.index(key)] = float(operations) * scale
     whole = platform.memory_peak_kbps / float(ratios.memory)
     own = loaded([launches], replace(model, bytes_per_element=peak.bytes_per_element))
     memory = [moved_bytes(launch, own) / whole for launch in launches]

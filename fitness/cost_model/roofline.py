@@ -116,10 +116,9 @@ def class_of(layer: Layer) -> str:
     return FAST if fast else layer.kind.value
 
 
-def efficiency_of(layer: Layer, efficiency: dict[str, Fraction]) -> Fraction:
-    """Return the share of its peak that a unit reaches on ``layer``."""
-    known = (efficiency.get(key) for key in (class_of(layer), layer.kind.value))
-    return next((share for share in known if share is not None), efficiency["default"])
+def efficiency_key(layer: Layer, known: Container[str]) -> str:
+    """Return which of the ``known`` efficiencies multiply-accumulates of ``layer`` have."""
+    return next((key for key in (class_of(layer), layer.kind.value) if key in known), "default")
 
 
 def padded_macs(layer: Layer, tile: Tile) -> Fraction:
@@ -239,23 +238,27 @@ def moved_bytes(launch: Launch, model: UnitModel) -> int:
 
 def launch_work(launch: Launch, model: UnitModel) -> Fraction:
     """Return the time of a launch's computing at the fastest clock, ps."""
-    work = sum(
-        (
-            padded_macs(layer, model.tile)
-            / (model.macs_per_ps * efficiency_of(layer, model.efficiency))
-            for layer in launch.layers
-            if layer.macs
-        ),
+    operations = launch_operations(launch, model.tile, model.efficiency)
+    return sum(
+        (count / (model.macs_per_ps * model.efficiency[key]) for key, count in operations.items()),
         Fraction(0),
     )
-    operations = model.tile.activation_operations * activated_elements(launch)
-    if operations and ELEMENTS in model.efficiency:
-        work += operations / (model.macs_per_ps * model.efficiency[ELEMENTS])
-    key = element_key(launch, model.efficiency)
-    if not work and key is not None:
-        elements = sum(layer.output_elements for layer in launch.layers)
-        work = elements / (model.macs_per_ps * model.efficiency[key])
-    return work
+
+
+def launch_operations(launch: Launch, tile: Tile, known: Container[str]) -> dict[str, Fraction]:
+    """Return what a launch computes by the efficiency, of the ``known`` ones, that it has."""
+    found: dict[str, Fraction] = {}
+    for layer in launch.layers:
+        if layer.macs:
+            key = efficiency_key(layer, known)
+            found[key] = found.get(key, 0) + padded_macs(layer, tile)
+    activations = tile.activation_operations * activated_elements(launch)
+    if activations and ELEMENTS in known:
+        found[ELEMENTS] = activations
+    elements = element_key(launch, known)
+    if not found and elements is not None:
+        found[elements] = Fraction(sum(layer.output_elements for layer in launch.layers))
+    return found
 
 
 def activated_elements(launch: Launch) -> int:
