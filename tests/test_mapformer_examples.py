@@ -149,7 +149,7 @@ def test_figures_are_drawn(results, tmp_path):
     [
         (["--mixes", "0"], "a whole number from 1 is required, got '0'"),
         (["--mixes", "-3"], "a whole number from 1 is required, got '-3'"),
-        (["--picture", "figure.doc"], "a file that ends in .svg or .png is required"),
+        (["--picture", "figure.doc"], "a file that ends in .svg or .pdf or .png is required"),
         (["--picture", "no/such/folder/figure.svg"], "there is no folder 'no/such/folder'"),
     ],
 )

@@ -25,6 +25,7 @@ from examples.mapformer.wide_console import wide_console
 from paretosoc.dse.papers.managers.mapformer.value import Mode
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
+from paretosoc.results.plots.style import COLOURS, PAGE_INCHES, PICTURE_MAKERS, picture_settings
 
 SIZES = (5, 6, 7, 8, 9, 10)
 FIGURES = {
@@ -111,18 +112,19 @@ def draw(results: Results, path: Path) -> None:
     """A panel for each figure, a line for each mode."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 3.2), layout="constrained")
-    panels = figure.subplots(1, len(FIGURES))
-    for panel, (name, title) in zip(panels, FIGURES.items(), strict=True):
-        for mode, marker in zip(Mode, "osD^", strict=True):
-            values = [mean_of(results, name, mode, size) for size in SIZES]
-            panel.plot(SIZES, values, marker=marker, label=mode.value)
-        panel.set_xlabel("networks")
-        panel.set_ylabel(title)
-        panel.set_ylim(bottom=0)
-        panel.spines[["top", "right"]].set_visible(False)
-    panels[-1].legend(frameon=False)
-    figure.savefig(path)
+    with picture_settings():
+        figure = Figure(figsize=(PAGE_INCHES, 2.4), layout="constrained")
+        panels = figure.subplots(1, len(FIGURES))
+        for panel, (name, title) in zip(panels, FIGURES.items(), strict=True):
+            for mode, marker, colour in zip(Mode, "osD^", COLOURS, strict=False):
+                values = [mean_of(results, name, mode, size) for size in SIZES]
+                style = {"marker": marker, "markersize": 4, "color": colour}
+                panel.plot(SIZES, values, label=mode.value, **style)
+            panel.set_xlabel("networks")
+            panel.set_ylabel(title)
+            panel.set_ylim(bottom=0)
+        panels[-1].legend()
+        path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
 
 
 if __name__ == "__main__":

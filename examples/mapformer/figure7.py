@@ -35,6 +35,7 @@ from examples.mapformer.published import GAIN_PERCENT, gain_percent
 from examples.mapformer.wide_console import wide_console
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
+from paretosoc.results.plots.style import PAGE_INCHES, PICTURE_MAKERS, picture_settings
 
 EVERYBODY = (*MANAGERS, MAPFORMER, OURS)
 
@@ -217,22 +218,22 @@ def draw(results: Results, path: Path) -> None:
     """Bars by cap, a panel for each number of networks."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(10, 3.4), layout="constrained")
-    panels = figure.subplots(1, len(SIZES), sharey=True)
     width = 0.8 / len(EVERYBODY)
-    for panel, size in zip(panels, SIZES, strict=True):
-        for k, name in enumerate(EVERYBODY):
-            means = efficiency(results, name)
-            at = [i + (k - (len(EVERYBODY) - 1) / 2) * width for i in range(len(CAPS_W))]
-            heights = [means[size, cap] for cap in CAPS_W]
-            panel.bar(at, heights, width, label=name, color=_COLOURS[k])
-        panel.set_xticks(range(len(CAPS_W)), [f"{cap} W" for cap in CAPS_W])
-        panel.set_title(f"{size} networks")
-        panel.set_xlabel("power cap")
-        panel.spines[["top", "right"]].set_visible(False)
-    panels[0].set_ylabel("inferences per joule")
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
-    figure.savefig(path)
+    with picture_settings():
+        figure = Figure(figsize=(PAGE_INCHES, 2.6), layout="constrained")
+        panels = figure.subplots(1, len(SIZES), sharey=True)
+        for panel, size in zip(panels, SIZES, strict=True):
+            for k, name in enumerate(EVERYBODY):
+                means = efficiency(results, name)
+                at = [i + (k - (len(EVERYBODY) - 1) / 2) * width for i in range(len(CAPS_W))]
+                heights = [means[size, cap] for cap in CAPS_W]
+                panel.bar(at, heights, width, label=name, color=_COLOURS[k])
+            panel.set_xticks(range(len(CAPS_W)), [f"{cap} W" for cap in CAPS_W])
+            panel.set_title(f"{size} networks")
+            panel.set_xlabel("power cap")
+        panels[0].set_ylabel("inferences per joule")
+        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
+        path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
 
 
 _COLOURS: Sequence[str] = (

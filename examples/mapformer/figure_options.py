@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from paretosoc.results.plots.style import PICTURE_MAKERS
+
 MIXES = 10
 """Mixes of each kind in the paper."""
-PICTURES = (".svg", ".png")
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def figure_options(
     parser.add_argument("--json", action="store_true", help="all answers, for programs")
     parser.add_argument("--mixes", type=mix_count, default=mixes, help="mixes of each kind")
     if drawn:
-        parser.add_argument("--picture", type=picture_file, help="also draws it, as SVG or PNG")
+        parser.add_argument("--picture", type=picture_file, help="also draws it: SVG, PDF or PNG")
     given = parser.parse_args(arguments)
     return FigureOptions(given.mixes, given.json, given.picture if drawn else None)
 
@@ -58,9 +59,9 @@ def picture_file(text: str) -> Path:
         argparse.ArgumentTypeError: where its ending is another one, or its folder is missing.
     """
     path = Path(text)
-    if path.suffix not in PICTURES:
+    if path.suffix not in PICTURE_MAKERS:
         raise argparse.ArgumentTypeError(
-            f"a file that ends in {' or '.join(PICTURES)} is required, got {text!r}"
+            f"a file that ends in {' or '.join(PICTURE_MAKERS)} is required, got {text!r}"
         )
     if not path.parent.is_dir():
         raise argparse.ArgumentTypeError(f"there is no folder {str(path.parent)!r}")
