@@ -10,7 +10,7 @@ from typing import Any
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.nvpmodel_section import ModeCost
 from paretosoc.results.front.front_document import member_to_document
-from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.io.canonical_json import Json, signed
 from paretosoc.results.io.document import check_against_schema
 from paretosoc.results.io.listed_folder import ListedFolder
 from paretosoc.results.problem.parts import ProblemUnit
@@ -141,7 +141,7 @@ def deployment_to_document(
         "devices": None if devices is None else dict(devices),
         "files": [{"name": name, "sha256": digest} for name, digest in sorted(files.items())],
     }
-    document["content_sha256"] = content_sha256(document)
+    document = signed(document)
     check_against_schema(document, "deployment")
     return document
 

@@ -11,7 +11,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.front_check import check_front
 from paretosoc.results.front.schedule import ScheduledMember
-from paretosoc.results.io.canonical_json import Json
+from paretosoc.results.io.canonical_json import Json, check_signature
 from paretosoc.results.io.document import Document
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_sha256
@@ -58,7 +58,7 @@ def front_from_document(document: Json, problem: Problem, *, check_hashes: bool 
     front = FRONT.read(content, _context(problem))
     check_front(front)
     if check_hashes:
-        _HASHES[front] = FRONT.check_signature(content)
+        _HASHES[front] = check_signature(content)
     return front
 
 

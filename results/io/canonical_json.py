@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Mapping
 
 from paretosoc.common.documents.marks import INT64_MAX as INT64_MAX
 from paretosoc.common.documents.strict_json import parse_json
@@ -73,6 +74,30 @@ def content_sha256(document: Json) -> str:
         document, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
     )
     return sha256_of(text.encode("utf-8"))
+
+
+def signed(document: dict[str, Json]) -> dict[str, Json]:
+    """Return a document with ``content_sha256`` at its end.
+
+    Raises:
+        ResultError: if a number is not finite.
+    """
+    try:
+        return {**document, "content_sha256": content_sha256(document)}
+    except ValueError:
+        raise ResultError("$: numbers must be finite") from None
+
+
+def check_signature(document: Mapping[str, Json]) -> str:
+    """Return ``content_sha256``, computed anew.
+
+    Raises:
+        ResultError: if the content was changed after it was written.
+    """
+    computed = content_sha256({k: v for k, v in document.items() if k != "content_sha256"})
+    if document["content_sha256"] != computed:
+        raise ResultError("$.content_sha256: the content was changed after it was written")
+    return computed
 
 
 def parse(data: bytes) -> Json:

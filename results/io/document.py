@@ -11,7 +11,7 @@ from paretosoc.common.documents.document import read_document, write_document
 from paretosoc.common.documents.marks import Context, Fault
 from paretosoc.common.documents.schema import read_schema, violation
 from paretosoc.results.errors import ResultError
-from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.io.canonical_json import Json, signed
 
 T = TypeVar("T")
 
@@ -43,12 +43,7 @@ class Document(Generic[T]):
             ResultError: if a number is not finite.
         """
         document: dict[str, Json] = {"format": self.format, **write_document(value, context)}
-        if self.is_signed:
-            try:
-                document["content_sha256"] = content_sha256(document)
-            except ValueError:
-                raise ResultError("$: numbers must be finite") from None
-        return document
+        return signed(document) if self.is_signed else document
 
     def check(self, document: Json) -> dict[str, Any]:
         """Return the content if it follows the schema.
@@ -70,18 +65,6 @@ class Document(Generic[T]):
             return read_document(self.kind, content, context)
         except Fault as fault:
             raise ResultError(str(fault)) from None
-
-    def check_signature(self, content: dict[str, Any]) -> str:
-        """Return ``content_sha256``, computed anew.
-
-        Raises:
-            ResultError: if the content was changed after it was written.
-        """
-        signed = {key: value for key, value in content.items() if key != "content_sha256"}
-        computed = content_sha256(signed)
-        if content["content_sha256"] != computed:
-            raise ResultError("$.content_sha256: the content was changed after it was written")
-        return computed
 
 
 _PACKAGE = "paretosoc.results.io.schemas"

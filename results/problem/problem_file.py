@@ -56,7 +56,13 @@ from weakref import WeakKeyDictionary
 
 from paretosoc.common.documents.marks import Context
 from paretosoc.results.errors import ResultError
-from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse, sha256_of
+from paretosoc.results.io.canonical_json import (
+    Json,
+    canonical_bytes,
+    check_signature,
+    parse,
+    sha256_of,
+)
 from paretosoc.results.io.document import Document
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_check import check_problem
@@ -165,5 +171,5 @@ def signed_content(
             problem = problem.proved_in(content["objectives"])
         if content["problem_sha256"] != problem_sha256(problem):
             raise ResultError("$.problem_sha256: is not that of problem.json")
-        kind.check_signature(content)
+        check_signature(content)
     return content

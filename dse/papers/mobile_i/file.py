@@ -15,7 +15,7 @@ from paretosoc.dse.papers.mobile_i.result import FILE, PeriodicResult
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import REPORT_FILE
 from paretosoc.results.io.atomic_folder import FolderKind
-from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256
+from paretosoc.results.io.canonical_json import canonical_bytes, check_signature, signed
 from paretosoc.results.io.document import check_against_schema
 
 FORMAT = "paretosoc-periodic/1"
@@ -66,8 +66,7 @@ def periodic_to_document(result: PeriodicResult) -> dict[str, Any]:
         "members": [_schedule_document(s, places, result.inferences) for s in result.members],
         "others": [_schedule_document(s, places, result.inferences) for s in result.others],
     }
-    document["content_sha256"] = content_sha256(document)
-    return document
+    return signed(document)
 
 
 def _schedule_document(
@@ -100,9 +99,8 @@ def periodic_from_document(document: Any, *, check_hashes: bool = True) -> Perio
         ResultError: as :meth:`PeriodicResult.load`.
     """
     check_against_schema(document, "periodic")
-    rest = {key: value for key, value in document.items() if key != "content_sha256"}
-    if check_hashes and content_sha256(rest) != document["content_sha256"]:
-        raise ResultError("$: was changed after it was written")
+    if check_hashes:
+        check_signature(document)
     places = [
         (
             EngineArray(entry["engines"], entry["cache_bytes"], entry["idle_mw"]),

@@ -24,7 +24,13 @@ from paretosoc.results.export.result_folder import (
     read_results,
 )
 from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
-from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, parse, sha256_of
+from paretosoc.results.io.canonical_json import (
+    canonical_bytes,
+    check_signature,
+    parse,
+    sha256_of,
+    signed,
+)
 from paretosoc.results.io.document import check_against_schema
 from paretosoc.results.problem.problem_file import problem_sha256
 
@@ -97,25 +103,25 @@ def write_joined(
 
 
 def _document(result: JoinedResult) -> dict[str, Any]:
-    document: dict[str, Any] = {
-        "format": FORMAT,
-        "platform": result.platform,
-        "command": list(result.command),
-        "accuracy_sources": list(result.accuracy_sources),
-        "combinations": [
-            {
-                "variants": dict(each.variants),
-                "accuracies": dict(each.accuracies),
-                "folder": each.run,
-                "problem_sha256": problem_sha256(part.problem) if part else "",
-                "reason": each.reason,
-            }
-            for each in result.combinations
-            for part in (each.front or each.closed,)
-        ],
-    }
-    document["content_sha256"] = content_sha256(document)
-    return document
+    return signed(
+        {
+            "format": FORMAT,
+            "platform": result.platform,
+            "command": list(result.command),
+            "accuracy_sources": list(result.accuracy_sources),
+            "combinations": [
+                {
+                    "variants": dict(each.variants),
+                    "accuracies": dict(each.accuracies),
+                    "folder": each.run,
+                    "problem_sha256": problem_sha256(part.problem) if part else "",
+                    "reason": each.reason,
+                }
+                for each in result.combinations
+                for part in (each.front or each.closed,)
+            ],
+        }
+    )
 
 
 def read_joined(folder: Path, *, check_hashes: bool = True) -> JoinedResult:
@@ -131,9 +137,7 @@ def read_joined(folder: Path, *, check_hashes: bool = True) -> JoinedResult:
         document = parse(read_file(path, ResultError))
         check_against_schema(document, "joined")
         if check_hashes:
-            stated = document.pop("content_sha256")
-            if content_sha256(document) != stated:
-                raise ResultError("$.content_sha256: the content was changed after it was written")
+            check_signature(document)
     combinations = tuple(
         _combination(folder, entry, check_hashes=check_hashes) for entry in document["combinations"]
     )

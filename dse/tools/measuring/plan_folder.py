@@ -28,7 +28,7 @@ from paretosoc.results.deploy.trtexec_script import (
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
-from paretosoc.results.io.canonical_json import Json, content_sha256
+from paretosoc.results.io.canonical_json import Json, signed
 from paretosoc.results.io.listed_folder import ListedFolder
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
@@ -116,7 +116,7 @@ def write_plan(
 
         def describe(files: dict[str, str]) -> dict[str, Json]:
             document["files"] = [{"name": n, "sha256": digest} for n, digest in files.items()]
-            return document | {"content_sha256": content_sha256(document)}
+            return signed(document)
 
         return describe
 
