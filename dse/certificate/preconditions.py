@@ -39,15 +39,15 @@ def check_provable(problem: Problem, objectives: Sequence[int]) -> None:
     rules, model = rules_of(problem), problem.execution.words
     if problem.has_rates:
         raise ResultError(
-            "where networks have rates of their own only bounds over boxes can be proved"
+            "if networks have rates of their own, only bounds over boxes can be proved"
         )
     if problem.searched_order is not None:
         raise ResultError(
-            "where priorities are searched only bounds over boxes can be proved: without "
+            "if priorities are searched, only bounds over boxes can be proved: without "
             f"{as_written('search_order')} they are those of the workload"
         )
     if problem.guarantee:
-        raise ResultError("where deadlines are guaranteed only bounds over boxes can be proved")
+        raise ResultError("if deadlines are guaranteed, only bounds over boxes can be proved")
     for column in objectives:
         kind = problem.objectives[column].kind
         if kind not in rules.provable:

@@ -198,7 +198,7 @@ def _still_refused(can: Provable, work: _Work) -> str | None:
     if work.bounds is not None and can.bounded == columns:
         return None
     is_open = can.front is not None and work.within is None and not work.interrupted()
-    no_bounds = can.unbounded or "so were bounds over boxes, before they reached a percentage"
+    no_bounds = can.unbounded or "bounds over boxes were ended before they reached a percentage"
     if is_open:
         return f"the search was ended, and {no_bounds}"
     if can.refused is not None and can.bounded == columns and not work.interrupted():

@@ -241,7 +241,7 @@ def _check_free_runs(problem: Problem, members: Sequence[Member], paths: Sequenc
         [(member.free_run is None) == problem.execution.has_frame for member in members],
         lambda i: (
             f"{paths[i]}.free_run",
-            "must be null where networks share a frame, and there where they are free-running",
+            "must be null if networks share a frame, and there if they are free-running",
         ),
     )
     for member, path in zip(members, paths, strict=True):
@@ -255,7 +255,7 @@ def _check_responses(problem: Problem, members: Sequence[Member], paths: Sequenc
         require(
             len(member.responses or ()) == (len(problem.networks) if problem.has_rates else 0),
             f"{path}.responses",
-            "must be there, one per network, where networks have rates, else not",
+            "must be there, one per network, if networks have rates, else not",
         )
         window, period = member.window_ps, problem.execution.period_ps or 1
         lasts = period if window is None else window[1] - window[0]

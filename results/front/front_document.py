@@ -69,9 +69,7 @@ def _check_rates(problem: Problem, content: dict[str, Any]) -> None:
     for path, member in members.items():
         for key in ("responses", "window_ps"):
             if problem.has_rates != (key in member):
-                raise ResultError(
-                    f"{path}.{key}: must be there where networks have rates, else not"
-                )
+                raise ResultError(f"{path}.{key}: must be there if networks have rates, else not")
 
 
 def _context(problem: Problem) -> Context:

@@ -242,7 +242,7 @@ def _check_frame_of(network: ProblemNetwork, execution: ExecutionModel, path: st
     """Check that requirements on a common frame fit the model."""
     if execution.has_frame:
         return
-    why = "where networks are free-running"
+    why = "if networks are free-running"
     require(not network.waits_for, f"{path}.waits_for", f"must be empty {why}")
     require(network.arrival_ps == 0, f"{path}.arrival_ps", f"must be 0 {why}")
     require(network.priority == 0, f"{path}.priority", f"must be 0 {why}")

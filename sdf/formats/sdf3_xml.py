@@ -213,7 +213,7 @@ def _execution_times(
         return found, ()
     shown = several[:MAX_NAMED] + ["..."] * (len(several) > MAX_NAMED)
     return found, (
-        "where several processors are marked as default, the first one counts: " + ", ".join(shown),
+        "if several processors are marked as default, the first one counts: " + ", ".join(shown),
     )
 
 

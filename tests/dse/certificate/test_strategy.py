@@ -58,7 +58,7 @@ def test_without_an_epsilon_the_reason_is_given(front, monkeypatch):
     proof = prove_front(front, limits=Limits(nodes=300))
     assert proof.front.bounds is None
     assert proof.refused == (
-        "the search was ended, and so were bounds over boxes, before they reached a percentage"
+        "the search was ended, and bounds over boxes were ended before they reached a percentage"
     )
 
 

@@ -262,7 +262,7 @@ def test_changed_responses_are_found(dse, tmp_path):
             assert "responses" in wrong
     document = json.loads(text)
     del document["members"][0]["responses"]
-    with pytest.raises(ResultError, match="responses: must be there where networks have rates"):
+    with pytest.raises(ResultError, match="responses: must be there if networks have rates"):
         front_from_document(document, problem, check_hashes=False)
 
 
