@@ -109,8 +109,7 @@ def unlimited(problem: Problem) -> Problem:
 
 
 def _demand(problem: Problem, design: DesignPoint, one: ScheduledGroup) -> int:
-    unit = problem.units[one.unit]
-    at = (one.group, *(int(design.operating_points[clock]) for clock in unit.clocks))
+    unit, at = design.place_of(problem, one.group)
     return int(unit.demand_kbps[at])
 
 

@@ -243,9 +243,7 @@ def _run_on(
 def _idle_of_units(problem: Problem, design: DesignPoint, on: BoolArray) -> tuple[int, ...]:
     """Return the idle power per unit, in mW, 0 for a unit that is off."""
     return tuple(
-        int(unit.idle_mw[tuple(int(design.operating_points[clock]) for clock in unit.clocks)])
-        if on[unit.clocks[0]]
-        else 0
+        int(unit.idle_mw[design.points_of(unit)]) if on[unit.clocks[0]] else 0
         for unit in problem.units
     )
 

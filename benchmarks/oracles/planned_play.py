@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.results.problem.execution import GROUP, SHARED
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
@@ -46,8 +45,8 @@ class Played:
 def stand_alone_ps(problem: Problem, design: DesignPoint) -> dict[Run, int]:
     """Return the time of every group in every repeat."""
     times, moving = {}, problem.moving_ps(design.units).tolist()
-    for g, u in enumerate(design.units.tolist()):
-        unit, at = problem.units[u], (g, *points_of(problem, design, u))
+    for g in range(problem.group_count):
+        unit, at = design.place_of(problem, g)
         for repeat in range(problem.networks[problem.network_of[g]].repeats):
             time = int(unit.time_ps[at]) + repeat * int(unit.steps_ps[at])
             times[repeat + 1, g] = time + moving[g]
@@ -128,11 +127,11 @@ def _rate(
     demands: dict[int, list[int]] = {}
     for (unit, _), engine in running.items():
         group = engine.runs[engine.at][1]
-        u = int(design.units[group])
-        demand = problem.units[u].demand_kbps[(group, *points_of(problem, design, u))]
-        demands.setdefault(unit, []).append(int(demand))
+        on, at = design.place_of(problem, group)
+        demand = int(on.demand_kbps[at])
+        demands.setdefault(unit, []).append(demand)
         if engine is running[queue]:
-            own = int(demand)
+            own = demand
     others = sum(max(of) for unit, of in demands.items() if unit != queue[0])
     shared, count = problem.units[queue[0]], len(demands[queue[0]])
     rate = FULL - _loss(problem, design, queue[0], own, others)

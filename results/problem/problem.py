@@ -446,6 +446,15 @@ class DesignPoint:
     operating_points: IntArray
     priorities: IntArray | None = None
 
+    def points_of(self, unit: ProblemUnit) -> tuple[int, ...]:
+        """Return the operating points of a unit's clocks."""
+        return tuple(int(self.operating_points[clock]) for clock in unit.clocks)
+
+    def place_of(self, problem: Problem, group: int) -> tuple[ProblemUnit, tuple[int, ...]]:
+        """Return the unit of a group, and the place of its figures in the unit's tables."""
+        unit = problem.units[int(self.units[group])]
+        return unit, (group, *self.points_of(unit))
+
     @property
     def row(self) -> IntArray:
         """Return it as one row: the units of the groups, then the operating points of the domains,

@@ -75,8 +75,8 @@ def _loads_ps(problem: Problem, design: DesignPoint, u: int) -> list[int]:
         for g in network.groups:
             v = int(design.units[g])
             if problem.unit_of[v] == u:
-                points = tuple(int(design.operating_points[c]) for c in problem.units[v].clocks)
-                load[n] += int(problem.frame_ps(v)[(g, *points)] + moving[g])
+                _, at = design.place_of(problem, g)
+                load[n] += int(problem.frame_ps(v)[at] + moving[g])
     return load
 
 

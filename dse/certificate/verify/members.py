@@ -149,8 +149,7 @@ def overloaded_unit(problem: Problem, member: Member) -> str | None:
 
 def _loads(problem: Problem, design: DesignPoint, u: int) -> list[int]:
     """Return the stand-alone time of one frame of each stream on the unit, in ps."""
-    frame_ps, clocks = problem.frame_ps(u), problem.units[u].clocks
-    points = tuple(int(design.operating_points[clock]) for clock in clocks)
+    frame_ps, points = problem.frame_ps(u), design.points_of(problem.units[u])
     moving = problem.repeats * problem.moving_ps(design.units)
     loads = [
         sum(int(frame_ps[(g, *points)] + moving[g]) for g in network.groups if design.units[g] == u)

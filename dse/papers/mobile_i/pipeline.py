@@ -58,15 +58,14 @@ class PeriodSimulator:
 
     def __init__(self, problem: Problem, design: DesignPoint) -> None:
         self._problem = problem
-        points = [int(point) for point in design.operating_points]
-        self._memory_point = 0 if problem.memory_domain is None else points[problem.memory_domain]
+        memory = problem.memory_domain
+        self._memory_point = 0 if memory is None else int(design.operating_points[memory])
         self.unit_of = [int(unit) for unit in design.units]
         self.alone_ps: list[int] = []
         """Per group."""
         self._demand: list[int] = []
-        for group, u in enumerate(self.unit_of):
-            unit = problem.units[u]
-            at = (group, *(points[clock] for clock in unit.clocks))
+        for group in range(problem.group_count):
+            unit, at = design.place_of(problem, group)
             if unit.time_ps[at] < 0:
                 raise ValueError(f"group {group} cannot run on unit {unit.name}")
             self.alone_ps.append(int(unit.time_ps[at]))

@@ -99,13 +99,11 @@ def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
     for network in problem.networks:
         for repeat in range(1, network.repeats + 1):
             for g in network.groups:
-                u = int(design.units[g])
-                unit = problem.units[u]
-                points = tuple(int(design.operating_points[clock]) for clock in unit.clocks)
-                time = int(unit.time_ps[(g, *points)])
+                unit, place = design.place_of(problem, g)
+                time = int(unit.time_ps[place])
                 if time < 0:
                     raise ValueError(f"group {g} cannot run on unit {unit.name}")
-                time += (repeat - 1) * int(unit.steps_ps[(g, *points)])
+                time += (repeat - 1) * int(unit.steps_ps[place])
                 label = f"{network.name}:{network.group_names[g - network.first_group]}"
                 if network.repeats > 1:
                     label += f"#{repeat}"

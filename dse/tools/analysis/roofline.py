@@ -58,15 +58,14 @@ def rooflines(
     """
     figures = activity(problem, member)
     idle_watts = (figures.base_mw + sum(figures.idle_mw)) / _MW_PER_W
-    operating_points = member.design.operating_points.tolist()
     memory, mhz = platform.memory, clocks_mhz(problem, member)
     points: dict[int, list[Point]] = {}
     groups = [group for network in origins.networks for group in network.groups]
     for g, (u, group) in enumerate(zip(member.design.units.tolist(), groups, strict=True)):
         if not group.macs:
             continue
-        at = tuple(operating_points[clock] for clock in problem.units[u].clocks)
-        seconds = int(problem.units[u].time_ps[(g, *at)]) / PS_PER_S
+        chosen, at = member.design.place_of(problem, g)
+        seconds = int(chosen.time_ps[at]) / PS_PER_S
         gops, gbps = 2e-9 * group.macs / seconds, figures.demand_kbps[g] / KBPS_PER_GBPS
         watts = idle_watts + figures.dynamic_mw[g] / _MW_PER_W
         points.setdefault(u, []).append(

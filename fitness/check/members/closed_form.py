@@ -8,11 +8,6 @@ from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 
-def points_of(problem: Problem, design: DesignPoint, u: int) -> tuple[int, ...]:
-    """Return the operating points of a unit's clocks."""
-    return tuple(int(design.operating_points[clock]) for clock in problem.units[u].clocks)
-
-
 def idle_mw(problem: Problem, design: DesignPoint) -> tuple[list[int], int]:
     """Return the idle power of every unit, 0 if it is off, and that of the board and all domains
     that are on."""
@@ -24,8 +19,8 @@ def idle_mw(problem: Problem, design: DesignPoint) -> tuple[list[int], int]:
         if on[d]
     ]
     idle = [
-        int(unit.idle_mw[points_of(problem, design, u)]) if on[unit.clocks[0]] else 0
-        for u, unit in enumerate(problem.units)
+        int(unit.idle_mw[design.points_of(unit)]) if on[unit.clocks[0]] else 0
+        for unit in problem.units
     ]
     return idle, problem.board_mw + sum(static)
 
@@ -62,11 +57,11 @@ def plain_loads(problem: Problem, design: DesignPoint) -> PlainLoads:
     for network in problem.networks:
         for g in network.groups:
             u = units[g]
-            at = (g, *points_of(problem, design, u))
-            time = int(problem.units[u].time_ps[at])
+            unit, at = design.place_of(problem, g)
+            time = int(unit.time_ps[at])
             if time < 0:
-                raise ValueError(f"group {g} cannot run on unit {problem.units[u].name}")
-            step = int(problem.units[u].steps_ps[at])
+                raise ValueError(f"group {g} cannot run on unit {unit.name}")
+            step = int(unit.steps_ps[at])
             for repeat in range(network.repeats):
                 load[u] += time + repeat * step
                 busy_fj[u] += (time + repeat * step) * int(problem.units[u].dynamic_mw[at])

@@ -18,7 +18,6 @@ import numpy as np
 from paretosoc.fitness.check.facts import NONE, Facts
 from paretosoc.fitness.check.interpreted import interpreted, numbers
 from paretosoc.fitness.check.make_facts import Frames, make_facts
-from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import add_moving, leaves_with, next_round
 from paretosoc.fitness.check.walk import begin_frames
@@ -128,8 +127,8 @@ class Simulation:
         self.unit_of: list[int] = design.units.tolist()
         self.powers: list[int] = []
         times, steps = [], []
-        for g, u in enumerate(self.unit_of):
-            unit, at = problem.units[u], (g, *points_of(problem, design, u))
+        for g in range(problem.group_count):
+            unit, at = design.place_of(problem, g)
             if unit.time_ps[at] < 0:
                 raise ValueError(f"group {g} cannot run on unit {unit.name}")
             times.append(int(unit.time_ps[at]))

@@ -13,7 +13,6 @@ from itertools import pairwise
 from paretosoc.fitness.check.facts import Facts
 from paretosoc.fitness.check.interpreted import interpreted
 from paretosoc.fitness.check.make_facts import make_facts
-from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.timeline import lost_rate
 from paretosoc.results.front.schedule import Schedule
@@ -174,7 +173,7 @@ def _steps(problem: Problem, design: DesignPoint, schedule: Schedule, facts: Fac
     steps = []
     for i, group in enumerate(groups):
         u = units[group]
-        unit, at = problem.units[u], (group, *points_of(problem, design, u))
+        unit, at = design.place_of(problem, group)
         shared = int(facts.network_of[i]) if unit.dispatch == SHARED else -1
         time = int(unit.time_ps[at]) + repeats[i] * int(unit.steps_ps[at])
         time += _moving(facts, units, group)

@@ -11,7 +11,6 @@ from paretosoc.common.arrays import FloatArray
 from paretosoc.common.units import PS_PER_MS, PS_PER_NS
 from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
 from paretosoc.dse.tools.host.machine.machine import Execution
-from paretosoc.fitness.check.members.closed_form import points_of
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.fitness.guarantee.evaluate import make_guarantees
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
@@ -85,8 +84,8 @@ def beyond_tolerance(
     most = problem.tolerance_permille[1]
     units: list[int] = design.units.tolist()
     demands = [
-        int(problem.units[u].demand_kbps[(g, *points_of(problem, design, u))])
-        for g, u in enumerate(units)
+        int(unit.demand_kbps[at])
+        for unit, at in (design.place_of(problem, g) for g in range(problem.group_count))
     ]
     largest: dict[int, int] = {}
     for u, demand in zip(units, demands, strict=True):
@@ -94,12 +93,11 @@ def beyond_tolerance(
     memory = problem.memory_domain
     point = 0 if memory is None else int(design.operating_points[memory])
     for i, instance in enumerate(plan.instances):
-        u = units[instance.group]
-        unit, at = problem.units[u], (instance.group, *points_of(problem, design, u))
+        unit, at = design.place_of(problem, instance.group)
         alone_ps = int(unit.time_ps[at]) + (instance.repeat - 1) * int(unit.steps_ps[at])
         rate = WORK_PER_PS
         if unit.contention is not None:
-            others = sum(largest.values()) - largest[problem.unit_of[u]]
+            others = sum(largest.values()) - largest[problem.unit_of[units[instance.group]]]
             rate -= lost_rate(unit.contention, point, demands[instance.group], others)
         longest_ns = alone_ps * most / 1000 * WORK_PER_PS / rate / PS_PER_NS
         took_ns = execution.end_ns[i] - execution.start_ns[i]
