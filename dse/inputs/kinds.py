@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import reprlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -290,6 +290,25 @@ class File(Kind):
         if not isinstance(value, str | Path):
             raise wrong_argument(name, "a file", value)
         return Path(value)
+
+
+def texts_by_name(given: Iterable[str], option: str, form: str) -> dict[str, str]:
+    """Return the values of texts such as ``NETWORK=FILE``.
+
+    Raises:
+        WorkloadError: on a text of another form, or two values of one name.
+    """
+    found: dict[str, str] = {}
+    for text in given:
+        name, _, value = text.partition("=")
+        if not name or not value:
+            raise wrong_argument(option, form, text)
+        if found.setdefault(name, value) != value:
+            raise WorkloadError(
+                f"{option}: one {form} for each {form.partition('=')[0]} is required, got "
+                f"{name}={found[name]} and {text}"
+            )
+    return found
 
 
 def wrong_argument(name: str, words: str, value: object) -> WorkloadError:

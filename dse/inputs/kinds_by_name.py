@@ -10,7 +10,14 @@ from typing import Any
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import clock_text, exact, parse_with_unit
-from paretosoc.dse.inputs.kinds import Kind, Quantity, Whole, WholeOr, wrong_argument
+from paretosoc.dse.inputs.kinds import (
+    Kind,
+    Quantity,
+    Whole,
+    WholeOr,
+    texts_by_name,
+    wrong_argument,
+)
 from paretosoc.results.problem.own_objective import OwnObjective, remember
 
 Pinned = tuple[str, int, int | None, str]
@@ -212,12 +219,7 @@ class ByNetwork(Kind):
         return dict(value)
 
     def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, str], ...]:
-        chosen: dict[str, str] = {}
-        for text in given:
-            owner, _, word = text.partition("=")
-            if not owner or not word or chosen.setdefault(owner, word) != word:
-                raise wrong_argument(name, "NETWORK=NAME, one for each network,", text)
-        return tuple(chosen.items())
+        return tuple(texts_by_name(given, name, self.form).items())
 
 
 class Pins(Kind):

@@ -14,7 +14,7 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import Quantity
+from paretosoc.dse.inputs.kinds import Quantity, texts_by_name, wrong_argument
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.fitness.calibration.pccs_document import (
     UsedFit,
@@ -86,16 +86,10 @@ def _write_platform(
 
 
 def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
-    result = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or name not in PARAMETERS:
-            raise WorkloadError(
-                f"--known: NAME=VALUE is required, NAME one of {', '.join(PARAMETERS)}, "
-                f"got {text!r}"
-            )
-        result[name] = float(Quantity().parse(value, f"--known {name}"))
-    return result
+    given = texts_by_name(texts, "--known", "NAME=VALUE")
+    if unknown := given.keys() - set(PARAMETERS):
+        raise wrong_argument("--known NAME", f"one of {', '.join(PARAMETERS)}", min(unknown))
+    return {k: float(Quantity().parse(text, f"--known {k}")) for k, text in given.items()}
 
 
 def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:

@@ -19,6 +19,7 @@ from paretosoc.dse.cli.measure.imported_profile import (
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import texts_by_name
 from paretosoc.dse.inputs.yaml_loader import parse_yaml
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.layer_names import names_of
@@ -128,7 +129,7 @@ def _import(
 ) -> None:
     """Build one profile of all rows whose network is known."""
     units = unit_names(unit)
-    given = _given(table.network or ())
+    given = texts_by_name(table.network or (), "--network", "ROW=NAME")
     known = {plain_name(entry.name): entry.name for entry in catalogue()} | CATALOGUE_NAMES
     flagged = [text for read in tables for text in read.flagged]
     imports: list[Import] = []
@@ -149,14 +150,3 @@ def _import(
             f"required, got {'; '.join(flagged[:3]) or 'no rows'}"
         )
     finish(options, *imports, flagged=flagged)
-
-
-def _given(texts: Sequence[str]) -> dict[str, str]:
-    """Return the network of each row."""
-    result: dict[str, str] = {}
-    for text in texts:
-        row, _, name = text.partition("=")
-        if not row or not name or row in result:
-            raise WorkloadError(f"--network: ROW=NAME, each row once, is required, got {text!r}")
-        result[row] = name
-    return result

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from paretosoc.common.options import as_written
-from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import texts_by_name
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.platform import Platform
@@ -25,17 +25,10 @@ def parse_models(texts: Sequence[str] | None) -> dict[str, str]:
     """Parse ``NETWORK=FILE`` texts into files by network.
 
     Raises:
-        WorkloadError: if a text is not of that form.
+        WorkloadError: if a text is not of that form, or a network has two files.
     """
-    models = {}
-    for text in texts or ():
-        name, equals, file = text.partition("=")
-        if not (name and equals and file):
-            raise WorkloadError(
-                f"{as_written('models', command='--model')}: NETWORK=FILE is required, got {text!r}"
-            )
-        models[name] = file
-    return models
+    option = as_written("models", command="--model")
+    return texts_by_name(texts or (), option, "NETWORK=FILE")
 
 
 def check_models(models: Mapping[str, str], names: Sequence[str]) -> None:

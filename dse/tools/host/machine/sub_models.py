@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from paretosoc.common.text import reason_of
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import texts_by_name, wrong_argument
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights, numpy_type, random_input
 from paretosoc.dse.tools.deploy.searched_inputs import check_models, searched_model
 from paretosoc.results.costs.cost_origins import CostOrigins, NetworkOrigins
@@ -53,14 +54,14 @@ def parse_programs(texts: Sequence[str] | None) -> dict[str, Program]:
     """Parse ``TASK=FILE.py:FUNCTION`` texts into programs by task.
 
     Raises:
-        WorkloadError: on a text of another form, or a file that is not there.
+        WorkloadError: on a text of another form, two programs of a task, or a file that is not
+            there.
     """
-    programs = {}
-    for text in texts or ():
-        name, _, place = text.partition("=")
+    programs, form = {}, "TASK=FILE.py:FUNCTION"
+    for name, place in texts_by_name(texts or (), "--task", form).items():
         file, _, function = place.rpartition(":")
-        if not (name and file and function):
-            raise WorkloadError(f"--task: TASK=FILE.py:FUNCTION is required, got {text!r}")
+        if not (file and function):
+            raise wrong_argument("--task", form, f"{name}={place}")
         if not Path(file).is_file():
             raise WorkloadError(f"--task: there is no file {file!r}")
         programs[name] = Program(Path(file), function)

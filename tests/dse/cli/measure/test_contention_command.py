@@ -73,7 +73,12 @@ def test_what_is_wrong_is_one_line(dse, sweep, tmp_path):
     cases = [
         ((small,), "the sweep does not determine"),
         ((sweep, "-p", "jetson-agx-xavier"), "--platform and --output are required together"),
-        ((sweep, "--known", "speed=3"), "--known: NAME=VALUE is required"),
+        ((sweep, "--known", "speed"), "--known: NAME=VALUE is required"),
+        ((sweep, "--known", "speed=3"), "--known NAME: one of normal_gbps, "),
+        (
+            (sweep, "--known", "peak_gbps=3", "--known", "peak_gbps=4"),
+            "--known: one NAME=VALUE for each NAME is required, got peak_gbps=3 and peak_gbps=4",
+        ),
         ((sweep, "--known", "peak_gbps=-3"), "--known peak_gbps: a number from"),
         ((sweep, "-p", "nope", "-o", tmp_path / "x.json"), "nope"),
         ((tmp_path / "none.csv",), "cannot be read"),

@@ -198,6 +198,10 @@ def test_without_the_origins_of_costs(dse, pair_folder, tmp_path):
         (("--to", "json", "--model", "a=b"), "--model: only --to trtexec, --to deepstream"),
         (("--to", "onnx", "--model", "a"), "--model: NETWORK=FILE is required, got 'a'"),
         (("--to", "onnx", "--model", "a=b"), "--model: there is no network 'a'"),
+        (
+            ("--to", "onnx", "--model", "a=b", "--model", "a=c"),
+            "--model: one NETWORK=FILE for each NETWORK is required, got a=b and a=c",
+        ),
         (("--to", "json", "--member", "999"), "member 999"),
         (("--to", "json", "-p", "jetson-tx2"), "jetson-tx2 has"),
         (("--to", "nvpmodel", "--conf", "nowhere"), "nowhere: cannot be read"),

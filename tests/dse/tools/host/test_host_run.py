@@ -307,6 +307,7 @@ def check_tasks(dse, tmp_path, network, host):
         ((*first, "--task", f"last={programs}:DATA"), "a function 'DATA' is required"),
         ((*first, "--task", "last=mark"), "TASK=FILE.py:FUNCTION is required"),
         ((*first, "--task", "last=none.py:mark"), "there is no file 'none.py'"),
+        ((*first, "--task", f"first={programs}:other"), "for each TASK is required, got first="),
     ):
         refused = dse("run", folder, *given)
         assert (refused.status, words in refused.err) == (2, True), refused.err
