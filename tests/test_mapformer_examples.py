@@ -176,7 +176,16 @@ def test_scores_by_hand():
     true = np.array([1.0, 2.0, 3.0])
     assert table3.determination(true, true) == 100
     assert table3.determination(np.full(3, 2.0), true) == 0
-    assert table3.exact(np.array([1, 2, 3]), np.array([1, 0, 3])) == pytest.approx(200 / 3)
+    bins = Bins(np.geomspace(1.0, 2.0**14, 15), np.geomspace(0.5, 2.0**15, 16))
+    # Classes 1, 2 and 9, each a doubling wide.
+    score = table3.value_score(bins, np.array([1.0, 3.0, 8.0]), np.array([1.5, 6.0, 256.0]))
+    assert score.exact == pytest.approx(100 / 3)
+    assert score.near == pytest.approx(200 / 3)
+    assert score.class_width == pytest.approx(100)
+    assert score.r2 is not None
+    shown_table = shown(table3.table({table3.SHORT_PLAY: table3.Scores(score, score)}, 3))
+    assert "Classes are typically 100 % (throughput) and 100 % (power) wide." in shown_table
+    assert shown_table.count("33.3") == shown_table.count("66.7") == 2
 
 
 def test_published_figures_are_those_of_the_paper():
