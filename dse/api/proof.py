@@ -21,6 +21,7 @@ from paretosoc.dse.compile.load import check_address_space, load_bound_code, loa
 from paretosoc.dse.inputs.arguments import check_arguments
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
 from paretosoc.results.front.front import Front as NumericFront
+from paretosoc.results.io.canonical_json import INT64_MAX
 
 PICTURE_SECONDS, PICTURE_SHARE = 1.5, 0.125
 """Seconds of a time limit that pictures have, and their largest share of it."""
@@ -120,6 +121,7 @@ def prove(
             on_progress=on_progress,
             on_checkpoint=on_checkpoint,
         )
+        proof = _keep_claims(front, proof)
     claim = (front.numeric if proof is None else proof.front).certificate
     if not formulation or (claim is not None and claim.formulation is not None):
         return proof
@@ -128,6 +130,36 @@ def prove(
             front.numeric, front.certificate, front.epsilon, front.bounds, False, None
         )
     return add_formulation(proof, jobs=jobs, until=until, on_progress=on_formulation)
+
+
+def _keep_claims(front: Front, proof: ProofOutcome) -> ProofOutcome:
+    """Return the outcome of a proof with the claims of the front for which it has none, or a weaker
+    one."""
+    numeric, found = front.numeric, proof.front
+    if _is_claim(proof.certificate) and _is_reached(found, Goal.WHOLE_FRONT):
+        return proof
+    if _is_claim(front.certificate) and not _is_claim(proof.certificate):
+        assert numeric.certificate is not None
+        assert front.certificate is not None
+        fastest = CertifiedFront(numeric, numeric.certificate, front.certificate).about(found)
+        if fastest is not None:
+            found = replace(found, certificate=fastest.claim)
+            proof = replace(proof, front=found, certificate=fastest.files)
+    reached = [claim.epsilon_ppm for claim in (found.epsilon, found.bounds) if claim is not None]
+    least = min((ppm for ppm in reached if ppm is not None), default=INT64_MAX)
+    if numeric.epsilon is not None and front.epsilon is not None and _is_claim(front.epsilon):
+        within = CertifiedFront(numeric, numeric.epsilon, front.epsilon).about(found)
+        if within is not None and (within.claim.epsilon_ppm or 0) < least:
+            found = replace(found, epsilon=within.claim, bounds=None)
+            return replace(proof, front=found, epsilon=within.files, bounds=None, refused=None)
+    if numeric.bounds is not None and front.bounds is not None:
+        bounded = BoundedFront(numeric.bounds, front.bounds).about(found)
+        if bounded is not None and bounded.claim.epsilon_ppm < least:
+            is_all = len(bounded.claim.objectives) == len(found.problem.objectives)
+            found = replace(found, epsilon=None, bounds=bounded.claim)
+            refused = None if is_all else proof.refused
+            return replace(proof, front=found, epsilon=None, bounds=bounded.proof, refused=refused)
+    return proof
 
 
 def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:

@@ -188,10 +188,11 @@ def prove(
         interrupted=interrupted,
     )
     until = chosen.search_until
+    resumed = None if earlier is None else _resumed(front, columns, earlier)
     result = search(
         known=_known(front, columns),
         until=until.share(SEARCH_SHARE),
-        resume_from=None if earlier is None else _resumed(front, columns, earlier),
+        resume_from=resumed,
         on_checkpoint=None
         if on_checkpoint is None
         else lambda known: on_checkpoint(_with_gap(front, columns, known).without_gap()),
@@ -206,7 +207,9 @@ def prove(
     draft = _with_gap(front, columns, result)
     if not result.complete:
         return draft
-    checked = _checked(problem, draft.files, columns, jobs, chosen.until)
+    checked = _checked(
+        problem, draft.files, columns, jobs, chosen.until, is_resumed=resumed is not None
+    )
     if checked is None:
         return draft
     files = _covered(problem, checked, columns, until)
@@ -365,6 +368,8 @@ def _checked(
     columns: Sequence[int],
     jobs: int | None,
     until: Deadline,
+    *,
+    is_resumed: bool = False,
 ) -> ProofArtifacts | None:
     """Return the proof of a complete search after the check of its tree, or None if that was
     ended."""
@@ -373,6 +378,10 @@ def _checked(
     report = check_tree(problem, files.tree, target, jobs=jobs, until=until)
     if report.is_ended:
         return None
+    if report.fault is not None and is_resumed:
+        raise ResultError(
+            f"certificate: the earlier tree does not hold ({report.fault}); explore again"
+        )
     if report.fault is not None:
         raise InternalError(f"the search's tree does not hold: {report.fault}")
     certificate = replace(
@@ -422,5 +431,6 @@ def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> S
     target = LemmaTarget(
         tuple(columns), members, 0, certificate.rates_mw, load_prices(front.problem)
     )
-    report = check_tree(front.problem, earlier.tree, target)
+    # What it closes is checked with the rest, once the search is complete.
+    report = check_tree(front.problem, earlier.tree, target, only_open=True)
     return None if report.wrong else tree_of_subtrees(earlier.tree, report.open)

@@ -139,18 +139,18 @@ def _transition_rules(
     for n, network in enumerate(problem.networks):
         if network.max_transitions is None:
             continue
-        pluralize = []
+        changes = []
         for e, (source, target) in enumerate(problem.edges):
             if source not in network.groups:
                 continue
-            pluralize.append(f"t_{e}")
+            changes.append(f"t_{e}")
             variables.append(f"t_{e}")
             for u in units[source]:
                 for v in units[target]:
                     if problem.unit_of[u] != problem.unit_of[v]:
                         ends = (f"(not x_{source}_{u})", f"(not x_{target}_{v})")
                         clauses.append(_clause((*ends, f"t_{e}")))
-        _at_most(pluralize, network.max_transitions, f"c_{n}", variables, clauses)
+        _at_most(changes, network.max_transitions, f"c_{n}", variables, clauses)
 
 
 def _segment_rules(
@@ -166,17 +166,17 @@ def _segment_rules(
         if unit.max_segments is None:
             continue
         entries = [v for v, first_entry in enumerate(problem.unit_of) if first_entry == u]
-        pluralize = []
+        begins = []
         for g, choices in enumerate(units):
             here = [v for v in entries if v in choices]
             if not here:
                 continue
-            pluralize.append(f"s_{g}_{u}")
+            begins.append(f"s_{g}_{u}")
             variables.append(f"s_{g}_{u}")
             for v in here:
                 before = [f"x_{g - 1}_{v}"] if g not in first and v in units[g - 1] else []
                 clauses.append(_clause((f"(not x_{g}_{v})", *before, f"s_{g}_{u}")))
-        _at_most(pluralize, unit.max_segments, f"d_{u}", variables, clauses)
+        _at_most(begins, unit.max_segments, f"d_{u}", variables, clauses)
 
 
 def _at_most(

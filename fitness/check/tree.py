@@ -71,6 +71,7 @@ def check_tree(
     jobs: int | None = None,
     plain: bool = False,
     until: Deadline = NEVER,
+    only_open: bool = False,
 ) -> TreeReport:
     """Check a tree.
 
@@ -82,12 +83,13 @@ def check_tree(
         jobs: threads of the compiled check; one per core by default.
         plain: interpret the check, in Python's integers.
         until: ends the check between two parts.
+        only_open: find the open parts, a fifth of the work, and do not check what is closed.
 
     Raises:
         ResultError: see :meth:`fitness.check.target.LemmaTarget.require_bounds` and
             :func:`fitness.check.make_facts.make_facts`.
     """
-    check = _Check(problem, tree, claim, plain=plain)
+    check = _Check(problem, tree, claim, plain=plain, only_walk=only_open)
     is_ended = not check.run(1 if plain else jobs or os.cpu_count() or 1, until)
     return TreeReport(check.wrong(), check.open, is_ended)
 
@@ -102,7 +104,7 @@ def leaves_of(
         ResultError: see :func:`check_tree`.
         TreeFault: if the tree is none of the problem.
     """
-    check = _Check(problem, tree, claim, plain=plain, only_leaves=True)
+    check = _Check(problem, tree, claim, plain=plain, only_walk=True, keep_leaves=True)
     check.run(1, NEVER)
     fault = check.wrong()
     if fault is not None:
@@ -122,10 +124,12 @@ class _Check:
         claim: LemmaTarget,
         *,
         plain: bool,
-        only_leaves: bool = False,
+        only_walk: bool = False,
+        keep_leaves: bool = False,
     ) -> None:
         claim.require_bounds(problem)
-        self._problem, self._plain, self._only_leaves = problem, plain, only_leaves
+        self._problem, self._plain = problem, plain
+        self._only_walk, self._keep_leaves = only_walk, keep_leaves
         self._facts, self._parts = make_facts(problem, claim, exact=plain), tree.parts
         self.leaves: dict[int, IntArray] = {}
         """By part, [leaves, groups + domains]."""
@@ -179,12 +183,11 @@ class _Check:
         where = np.zeros(1, dtype=np.int64)
         # A copy, for the kernel takes no array that cannot be written.
         kinds = np.array([MEMBERS] if is_open else nodes, dtype=np.uint8)
-        closed = int((nodes > PART).sum()) if self._only_leaves else 0
+        closed = int((nodes > PART).sum()) if self._only_walk else 0
         leaves = np.zeros((closed, len(units) + len(points)), points.dtype)
-        if is_open and self._only_leaves:
-            return []
         found = run(self._facts, work, kinds, units, points, *rows, leaves, where)
-        self.leaves[index] = leaves
+        if self._keep_leaves:
+            self.leaves[index] = leaves
         if is_open:
             bound = work.vector.copy()
             self.open[index] = OpenPart(units, points, bound, found == SOUND)

@@ -41,6 +41,7 @@ from paretosoc.results.front.certificate import (
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_check import check_front
+from paretosoc.results.front.node_kinds import PART, POWER_LIMIT
 from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.space_description import describe_space
@@ -230,6 +231,21 @@ def test_no_search_goes_on_from_another_problem_or_from_a_tree_that_is_wrong(
         assert proved(front, nodes=50, earlier=files).certificate.nodes == nodes
 
 
+def test_a_search_goes_on_without_the_check_of_what_is_closed_which_comes_at_the_end(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
+    earlier = proved(front, nodes=100).files
+    assert not earlier.tree.is_complete
+    parts = [part.copy() for part in earlier.tree.parts]
+    for part in parts:
+        part[part > PART] = POWER_LIMIT
+    wrong = replace(earlier, tree=ProofTree(tuple(parts)))
+    assert proved(front, nodes=50, earlier=wrong).certificate.nodes == 150
+    with pytest.raises(ResultError, match="certificate: the earlier tree does not hold"):
+        proved(front, earlier=wrong)
+
+
 @pytest.mark.parametrize("limit", ["MAX_COVERED", "MAX_LEMMAS"])
 def test_a_large_tree_gets_no_second_opinion(
     front: Front, monkeypatch: pytest.MonkeyPatch, limit: str
@@ -389,8 +405,8 @@ def test_certify_and_verify_from_the_command_line(
 
     table = dse("verify", folder, "--json")
     assert table.status == 0
-    assert [row["check"] for row in json.loads(table.out)][:6] == [
-        *("files", "members", "baselines", "claim", "tree", "formula")
+    assert [row["check"] for row in json.loads(table.out)][:7] == [
+        *("files", "members", "baselines", "bounds", "claim", "tree", "formula")
     ]
     solver = subprocess.run(
         [smt_cover._z3_program(), str(folder / "certificate.smt2")],
