@@ -18,7 +18,7 @@ from benchmarks.fit_costs.samples import (
     published,
     sample,
 )
-from paretosoc.fitness.cost_model.roofline import DEPTHWISE, ELEMENTS
+from paretosoc.fitness.cost_model.roofline import DEPTHWISE, ELEMENTS, PRODUCT
 from paretosoc.platforms.platform import Tile
 from paretosoc.sdf.layer import LayerKind
 
@@ -171,6 +171,7 @@ POOLS = (
             class_sd=0.2,
             share_sd=0.2,
             fixed_sd=0.7,
+            classes=((ELEMENTS, 0.003), (PRODUCT, 0.01), (LayerKind.ATTENTION.value, 0.01)),
         ),
         ("raspberry-pi-5-hailo",),
     ),
