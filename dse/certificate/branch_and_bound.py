@@ -106,9 +106,9 @@ class ExactResult:
     root: Subtree
     """The tree of the search, for :func:`find_front` to resume from."""
     nodes: int
-    new_nodes: int
-    """Those of this search, without the earlier ones that it was resumed from."""
     seconds: float
+    """Of this search, without an earlier one that it was resumed from. ``nodes`` has those of
+    both."""
 
     @property
     def tree(self) -> ProofTree:
@@ -229,7 +229,7 @@ class _Search:
         self._busy: dict[Subtree, Worker] = {}
         self._idle: list[Worker] = []
         self._found = 0
-        self.nodes = self._first_node = nodes_of(self._root)
+        self.nodes = nodes_of(self._root)
 
     @property
     def seconds(self) -> float:
@@ -360,7 +360,6 @@ class _Search:
             prices=self.prices,
             root=root,
             nodes=self.nodes,
-            new_nodes=self.nodes - self._first_node,
             seconds=self.seconds,
         )
 

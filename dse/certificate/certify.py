@@ -189,13 +189,18 @@ def prove(
     )
     until = chosen.search_until
     resumed = None if earlier is None else _resumed(front, columns, earlier)
+    before_s = 0.0 if earlier is None or resumed is None else earlier.certificate.search_seconds
+
+    def draft_of(result: ExactResult) -> CertifiedFront:
+        return _with_gap(front, columns, replace(result, seconds=before_s + result.seconds))
+
     result = search(
         known=_known(front, columns),
         until=until.share(SEARCH_SHARE),
         resume_from=resumed,
         on_checkpoint=None
         if on_checkpoint is None
-        else lambda known: on_checkpoint(_with_gap(front, columns, known).without_gap()),
+        else lambda known: on_checkpoint(draft_of(known).without_gap()),
     )
     many_found = 2 * result.found > len(result.objectives) and result.nodes <= SEARCHED_AGAIN
     if len(columns) > 1 and result.complete and many_found:
@@ -204,7 +209,7 @@ def prove(
             known=Incumbents(result.objectives, result.rows), until=until.share(AGAIN_SHARE)
         )
         result = again if again.complete else result
-    draft = _with_gap(front, columns, result)
+    draft = draft_of(result)
     if not result.complete:
         return draft
     checked = _checked(

@@ -16,17 +16,15 @@ from paretosoc.results.problem.problem import Problem
 
 LEAST_DONE, MOST_DONE = 0.03, 0.9
 """Nothing is said before and after these shares of the space are done: parts differ too much."""
-LEAST_NODES = 10_000
-"""Nor by fewer nodes, as the start of a search takes longer than these."""
 
 
 def likely_seconds(problem: Problem, result: ExactResult) -> float | None:
     """Return the seconds after which a search that was ended would likely be complete, or None if
-    too little is done to tell."""
+    too little is done to tell. ``result``: of the search, and all that it was resumed from."""
     nodes = likely_nodes(problem, result.root, result.nodes)
-    if nodes is None or result.new_nodes < LEAST_NODES:
+    if nodes is None or not result.nodes:
         return None
-    return round((nodes - result.nodes) * result.seconds / result.new_nodes, 3)
+    return round((nodes - result.nodes) * result.seconds / result.nodes, 3)
 
 
 def likely_nodes(problem: Problem, root: Subtree, nodes: int) -> float | None:

@@ -231,6 +231,15 @@ def test_no_search_goes_on_from_another_problem_or_from_a_tree_that_is_wrong(
         assert proved(front, nodes=50, earlier=files).certificate.nodes == nodes
 
 
+def test_the_seconds_of_a_search_that_went_on_are_those_of_all_its_nodes(
+    front: Front, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
+    earlier = proved(front, nodes=100).files
+    slow = replace(earlier, certificate=replace(earlier.certificate, search_seconds=1000.0))
+    assert proved(front, nodes=1, earlier=slow).certificate.search_seconds > 1000.0
+
+
 def test_a_search_goes_on_without_the_check_of_what_is_closed_which_comes_at_the_end(
     front: Front, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,14 +10,8 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.dse.certificate.subtree import whole_space
-from paretosoc.dse.certificate.work_left import (
-    LEAST_NODES,
-    design_points,
-    likely_nodes,
-    likely_seconds,
-)
+from paretosoc.dse.certificate.work_left import design_points, likely_nodes
 from paretosoc.results.problem.problem import Problem
 
 
@@ -55,12 +49,3 @@ def test_design_points_of_a_part_are_those_of_an_enumeration(seed: int, most: in
 def test_nothing_is_said_of_a_search_that_has_done_nothing() -> None:
     problem = drawn(4, None)
     assert likely_nodes(problem, whole_space(problem, 2), 1_000) is None
-
-
-def test_nothing_is_said_by_the_few_nodes_of_a_search_that_went_on() -> None:
-    problem = drawn(4, None)
-    nodes = find_front(problem).nodes
-    ended = find_front(problem, max_nodes=nodes // 2)
-    assert likely_nodes(problem, ended.root, ended.nodes) is not None
-    assert likely_seconds(problem, replace(ended, new_nodes=1, seconds=0.01)) is None
-    assert likely_seconds(problem, replace(ended, new_nodes=LEAST_NODES, seconds=1.0)) is not None
