@@ -29,7 +29,8 @@ from scipy.stats import spearmanr
 from benchmarks.harness.report import Column, parser, show
 from benchmarks.peers.environment import installed
 from paretosoc.common.cache import user_cache
-from paretosoc.dse.tools.sensitivity.measure import PPM, LossMeter, Metric, layer_losses
+from paretosoc.common.units import PPM
+from paretosoc.dse.tools.sensitivity.measure import LossMeter, Metric, layer_losses
 from paretosoc.dse.tools.sensitivity.rewrite import INT8, TrainedModel, trained_model
 from paretosoc.dse.tools.sensitivity.samples import Sample
 from paretosoc.sdf.catalogue.catalogue import load_network

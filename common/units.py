@@ -19,6 +19,10 @@ UW_PER_W = 10**6
 PPM = 10**6
 PPM_PER_PERCENT = 10**4
 BYTES_PER_MB = 10**6
+NS_PER_MS = 10**6
+NS_PER_S = 10**9
+TRAFFIC_PER_BYTE = 10**9
+"""bytes / ps = 10^9 kB/s, and bytes / (kB/s) = 10^9 ps."""
 
 TAIL = 3
 """Degrees of freedom of Student's t, which the logarithms of times and powers are off by."""

@@ -96,7 +96,7 @@ def compare_here() -> list[dict[str, Value]]:
             if design.units[g] == 1
         ]
         for end in (2, 3):
-            stated, found = predicted.latency_ms[end], ran.latency_ns[end] / 1e6
+            stated, found = predicted.latency_ms[end], ran.figures.latency_ms[end]
             rows.append(
                 {
                     "mapping": ", ".join(second),

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from paretosoc.common.text import did_you_mean
-from paretosoc.common.units import PS_PER_MS
+from paretosoc.common.units import PS_PER_MS, TRAFFIC_PER_BYTE
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.workload.workload import TaskTime, WorkloadNetwork
@@ -21,7 +21,6 @@ from paretosoc.fitness.costs import standard_errors
 from paretosoc.fitness.costs.measured import MeasuredGroup
 from paretosoc.fitness.costs.network_costs import over_ladder
 from paretosoc.fitness.costs.number_formats import UnitFormat
-from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE
 from paretosoc.platforms.measurement import NetworkProfile
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.platforms.source import Source, Status

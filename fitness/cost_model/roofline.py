@@ -13,6 +13,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from paretosoc.common.units import TRAFFIC_PER_BYTE
 from paretosoc.fitness.cost_model.clock_law import LaunchTime, TimeParts
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.platforms.platform import Peak, Platform, Tile, Unit
@@ -20,8 +21,6 @@ from paretosoc.sdf.layer import Layer, LayerKind
 
 CYCLES_PER_PS = Fraction(1, 10**9)
 """Cycles of a clock of 1 kHz in a picosecond."""
-TRAFFIC_PER_BYTE = 10**9
-"""bytes / ps = 10^9 kB/s."""
 DEPTHWISE = "depthwise convolution"
 """Class of convolutions with a single input channel per group."""
 GROUPED = "grouped convolution"

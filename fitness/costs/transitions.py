@@ -10,16 +10,13 @@ from fractions import Fraction
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.units import PS_PER_NS
+from paretosoc.common.units import PS_PER_NS, TRAFFIC_PER_BYTE
 from paretosoc.fitness.costs.measured import last_groups
 from paretosoc.platforms.measurement import NetworkProfile
 from paretosoc.platforms.platform import Platform, Transition, Unit
 from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.parts import ChannelCosts
 from paretosoc.sdf.grouping.groups import GroupedNetwork
-
-TRAFFIC_PER_BYTE = 10**9
-"""bytes / (kB/s) = 10^9 ps."""
 
 
 def transition_times(

@@ -20,7 +20,7 @@ Shape = tuple[int, ...]
 Value = NDArray[Any]
 
 # TensorProto.DataType of the format's specification.
-FLOAT, INT8, INT32, INT64, STRING, BOOL, UINT8 = 1, 3, 6, 7, 8, 9, 2
+FLOAT, INT8, INT32, INT64, STRING, BOOL, UINT8, FLOAT16 = 1, 3, 6, 7, 8, 9, 2, 10
 _NARROW_BITS = {2: 8, 3: 8, 9: 8, 17: 8, 18: 8, 19: 8, 20: 8, 21: 4, 22: 4, 23: 4, 25: 2, 26: 2}
 _DTYPES: dict[int, Any] = {
     1: np.float32, 2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import paretosoc as dse
 from paretosoc.common.tables import plain_table
 from paretosoc.common.text import printable
+from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.api.measuring import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt
@@ -194,7 +195,10 @@ def take(
     if as_json:
         document = {
             "measured": [
-                {"time_ms": row.measurement.time_ps / 1e9, "stated_ms": row.stated_ps / 1e9}
+                {
+                    "time_ms": row.measurement.time_ps / PS_PER_MS,
+                    "stated_ms": row.stated_ps / PS_PER_MS,
+                }
                 for row in rows
             ],
             "failed": failed,
@@ -209,8 +213,8 @@ def take(
         power = None if of.power_mw is None or of.idle_mw is None else of.power_mw - of.idle_mw
         table.add_row(
             f"{of.network} {of.first_group} to {of.last_group} on {of.unit}",
-            f"{of.time_ps / 1e9:.4g}",
-            f"{row.stated_ps / 1e9:.4g}",
+            f"{of.time_ps / PS_PER_MS:.4g}",
+            f"{row.stated_ps / PS_PER_MS:.4g}",
             f"{100 * row.slower:+.1f} %",
             "-" if power is None else f"{power / 1000:.3g}",
             f"{row.stated_mw / 1000:.3g}",

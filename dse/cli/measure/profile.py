@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from paretosoc.common.units import NS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.cli.shared.terminal import say, show
@@ -94,7 +95,7 @@ def _print(made: HostProfile) -> None:
             for u in range(len(problem.units)):
                 spread = measured.alone[u][g]
                 cells += [
-                    f"{spread.median_ns / 1e6:.3f}",
+                    f"{spread.median_ns / NS_PER_MS:.3f}",
                     f"{spread.spread:.1%}",
                     f"{made.demand_gbps[u][g]:.1f}",
                 ]

@@ -25,7 +25,7 @@ from paretosoc.dse.tools.host.machine.sub_models import parse_programs
 from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
 from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
-    Predicted,
+    FrameFigures,
     Ran,
     check_periods,
     host_machine,
@@ -204,8 +204,9 @@ def _stream(
 
 
 def _document(
-    problem: Problem, design: DesignPoint, member: int, predicted: Predicted, ran: Ran
+    problem: Problem, design: DesignPoint, member: int, predicted: FrameFigures, ran: Ran
 ) -> dict[str, Json]:
+    measured = ran.figures
 
     def pair(predicted: float, measured: float) -> dict[str, Json]:
         return {"predicted": predicted, "measured": measured}
@@ -213,18 +214,18 @@ def _document(
     return {
         "member": member,
         "makespan_ms": {
-            **pair(predicted.makespan_ms, ran.makespan.median_ns / 1e6),
+            **pair(predicted.makespan_ms, measured.makespan_ms),
             "spread": ran.makespan.spread,
         },
         "frames_per_s": {
-            **pair(predicted.frames_per_s, 1e9 / ran.period.median_ns),
+            **pair(predicted.frames_per_s, measured.frames_per_s),
             "spread": ran.period.spread,
         },
         "latency_ms": {
-            network.name: pair(predicted.latency_ms[n], ran.latency_ns[n] / 1e6)
+            network.name: pair(predicted.latency_ms[n], measured.latency_ms[n])
             for n, network in enumerate(problem.networks)
         },
-        "groups": _groups(problem, design, predicted.group_ms, [ns / 1e6 for ns in ran.group_ns]),
+        "groups": _groups(problem, design, predicted.group_ms, measured.group_ms),
         "frames": {"run": ran.frames, "counted": ran.makespan.samples},
         "lost_share": ran.lost_share,
     }
@@ -262,19 +263,17 @@ def _group_table(
 
 
 def _print(
-    problem: Problem, design: DesignPoint, title: str, predicted: Predicted, ran: Ran
+    problem: Problem, design: DesignPoint, title: str, predicted: FrameFigures, ran: Ran
 ) -> None:
+    measured = ran.figures
     show(title)
-    measured = [ns / 1e6 for ns in ran.group_ns]
-    show(_group_table(problem, design, predicted.group_ms, measured))
+    show(_group_table(problem, design, predicted.group_ms, measured.group_ms))
     totals = plain_table("", ">predicted", ">measured", ">off by")
-    totals.add_row("makespan, ms", *_cells(predicted.makespan_ms, ran.makespan.median_ns / 1e6))
+    totals.add_row("makespan, ms", *_cells(predicted.makespan_ms, measured.makespan_ms))
     for n, network in enumerate(problem.networks):
-        totals.add_row(
-            f"latency of {network.name}, ms",
-            *_cells(predicted.latency_ms[n], ran.latency_ns[n] / 1e6),
-        )
-    totals.add_row("frames per second", *_cells(predicted.frames_per_s, 1e9 / ran.period.median_ns))
+        cells = _cells(predicted.latency_ms[n], measured.latency_ms[n])
+        totals.add_row(f"latency of {network.name}, ms", *cells)
+    totals.add_row("frames per second", *_cells(predicted.frames_per_s, measured.frames_per_s))
     show(totals)
     show(
         f"medians of {ran.makespan.samples} of {ran.frames} frames (middle half "

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from paretosoc.common.files import replace_file
 from paretosoc.common.tables import plain_table
+from paretosoc.common.units import PPM
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.progress import ProgressLine
@@ -17,7 +18,6 @@ from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.sensitivity.measure import (
-    PPM,
     LayerLoss,
     LossMeter,
     Metric,

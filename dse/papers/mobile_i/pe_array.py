@@ -6,11 +6,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from paretosoc.common.options import as_written
-from paretosoc.common.units import PS_PER_NS
+from paretosoc.common.units import PS_PER_NS, TRAFFIC_PER_BYTE
 from paretosoc.dse.papers.mobile_i.operation_graph import OperationGraph, firing_operations
 from paretosoc.dse.papers.mobile_i.periodic import EngineArray, Task, TaskGraph, Transfer
 from paretosoc.fitness.costs.network_costs import choose_precision, network_costs
-from paretosoc.fitness.costs.transitions import TRAFFIC_PER_BYTE
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import PeArray, Platform, Unit

@@ -24,13 +24,12 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.onnx.dimensions import Dimensions
 from paretosoc.sdf.onnx.file import parse_model
+from paretosoc.sdf.onnx.nodes import FLOAT16
 from paretosoc.sdf.onnx.operators.op_kinds import needs_plugin, operation_name
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
 
 _FINITE = float(np.finfo(np.float32).max)
 """A tolerance that only refuses results that are not finite."""
-_HALF = 10
-"""FP16, as in TensorProto.DataType."""
 _KNOWN_IR = 10
 """The file format's version that every ONNX Runtime that we take reads."""
 
@@ -126,7 +125,7 @@ def check_equality(
             unread = PartTensor(value.name, shape, value.type.tensor_type.elem_type)
             fed[value.name] = random_input(seed, unread, numpy_type(unread, label))
     # The CPU computes FP16 in FP32: the whole need not round where the parts do.
-    halves = any(tensor.data_type == _HALF for tensor in typed.values())
+    halves = any(tensor.data_type == FLOAT16 for tensor in typed.values())
     tolerance = tolerance_of(len(parts), "fp16" if halves else "fp32")
     expected = run_model(runtime, uncut, folder, fed, wanted, label)
     found: Values = dict(fed)

@@ -13,11 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.results.errors import ResultError
+from paretosoc.sdf.onnx.nodes import numpy_dtype
 from paretosoc.sdf.onnx.parts import PartTensor
-
-FLOATS = {1: np.float32, 10: np.float16, 11: np.float64}
-INTEGERS = {2: np.uint8, 3: np.int8, 4: np.uint16, 5: np.int16, 6: np.int32, 7: np.int64,
-            9: np.bool_, 12: np.uint32, 13: np.uint64}  # fmt: skip
 
 
 def numpy_type(tensor: PartTensor, label: str) -> Any:
@@ -26,7 +23,7 @@ def numpy_type(tensor: PartTensor, label: str) -> Any:
     Raises:
         ResultError: if there is no plain one.
     """
-    dtype = FLOATS.get(tensor.data_type) or INTEGERS.get(tensor.data_type)
+    dtype = numpy_dtype(tensor.data_type)
     if dtype is None:
         raise ResultError(
             f"{label}: tensor {tensor.name!r} has a type that no random values are made for"
@@ -38,7 +35,7 @@ def random_weight(seed: int, name: str, shape: tuple[int, ...], dtype: Any) -> N
     """Return values that keep activations at about their size, positive if they may be
     variances."""
     rng = _generator(seed, name)
-    if dtype not in FLOATS.values():
+    if not np.issubdtype(dtype, np.floating):
         return rng.integers(0, 2, shape).astype(dtype)
     if len(shape) < 2:
         return rng.uniform(0.5, 1.5, shape).astype(dtype)
@@ -53,7 +50,7 @@ def random_input(seed: int, tensor: PartTensor, dtype: Any) -> NDArray[Any]:
     """Return values for an input of a network."""
     rng = _generator(seed, tensor.name)
     shape = tensor.shape or ()
-    if dtype in FLOATS.values():
+    if np.issubdtype(dtype, np.floating):
         return rng.uniform(-1, 1, shape).astype(dtype)
     return rng.integers(0, 2, shape).astype(dtype)
 
@@ -109,12 +106,13 @@ def take_fillings(model: Any) -> list[tuple[str, tuple[int, ...], Any]]:
     nodes = []
     for node in graph.node:
         shape = values.get(node.input[0]) if node.input else None
-        fill = [attribute.t.data_type for attribute in node.attribute] or [1]
-        if node.op_type != "ConstantOfShape" or shape is None or fill[0] not in FLOATS:
+        fill = [numpy_dtype(attribute.t.data_type) for attribute in node.attribute] or [np.float32]
+        is_filling = node.op_type == "ConstantOfShape" and shape is not None
+        if not is_filling or not np.issubdtype(fill[0], np.floating):
             nodes.append(node)
             continue
         size = tuple(int(number) for number in numpy_helper.to_array(shape).reshape(-1))
-        taken.append((node.output[0], size, FLOATS[fill[0]]))
+        taken.append((node.output[0], size, fill[0]))
     copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
     del graph.node[:]
     graph.node.extend(copies)

@@ -18,9 +18,9 @@ from paretosoc.dse.tools.deploy.check_onnx import Values, WrittenPart, run_model
 from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
+from paretosoc.sdf.onnx.nodes import FLOAT, FLOAT16
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor
 
-_FLOAT, _HALF = 1, 10
 _SAMPLES = 4
 """Random inputs for a calibration."""
 QDQ_OPSET = 13
@@ -64,8 +64,8 @@ def to_half(part: ModelPart, folder: Path | None, kept: Collection[str], label: 
 
     def cast(tensors: Sequence[PartTensor]) -> tuple[PartTensor, ...]:
         return tuple(
-            replace(tensor, data_type=_HALF)
-            if tensor.data_type == _FLOAT and tensor.name not in kept
+            replace(tensor, data_type=FLOAT16)
+            if tensor.data_type == FLOAT and tensor.name not in kept
             else tensor
             for tensor in tensors
         )
@@ -88,7 +88,7 @@ def _check_range(model: Any, label: str) -> None:
 
     largest = float(np.finfo(np.float16).max)
     for tensor in model.graph.initializer:
-        if tensor.data_type != _FLOAT:
+        if tensor.data_type != FLOAT:
             continue
         values = numpy_helper.to_array(tensor)
         # Masks are filled with the lowest number; the cast clips these to FP16's.

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from paretosoc.common.tables import csv_text
 from paretosoc.common.text import reason_of
+from paretosoc.common.units import PPM
 from paretosoc.dse.tools.sensitivity.rewrite import Rewriter, TrainedModel
 from paretosoc.dse.tools.sensitivity.samples import Sample
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
+from paretosoc.sdf.onnx.nodes import numpy_dtype
 
-PPM = 1_000_000
 _LAYOUT = frozenset(
     {"Reshape", "Squeeze", "Unsqueeze", "Flatten", "Identity", "Cast", "Dropout"}
 )  # fmt: skip
@@ -68,7 +69,8 @@ def choose_measure(model: Any, outputs: Sequence[str], metric: Metric | None = N
 def _gives_classes(
     name: str, described: Any, producers: Mapping[str, Any], constants: Collection[str]
 ) -> bool:
-    if described.elem_type in _INTEGERS:
+    kind = numpy_dtype(described.elem_type)
+    if kind is not None and not np.issubdtype(kind, np.floating):
         return True
     rank = len(described.shape.dim)
     if not rank or described.shape.dim[-1].dim_value == 1:
@@ -85,10 +87,6 @@ def _gives_classes(
         made = [producers.get(entry) for entry in node.input if entry not in constants]
         node = made[0] if len(made) == 1 and made[0] is not None else node
     return node.op_type in _PRODUCTS and rank == 2
-
-
-_INTEGERS = (2, 3, 4, 5, 6, 7, 9, 12, 13)
-"""Of TensorProto.DataType."""
 
 
 def loss_ppm(

@@ -18,6 +18,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.catalogue.catalogue import model_file
 from paretosoc.sdf.onnx.importer import import_onnx_bytes, model_errors
+from paretosoc.sdf.onnx.nodes import FLOAT, FLOAT16
 from paretosoc.sdf.onnx.parts import PartTensor, cut_model
 
 
@@ -84,8 +85,6 @@ def _is_filled(model: Any) -> bool:
 INT8, FP16 = "int8", "fp16"
 FORMATS = (INT8, FP16)
 """Number formats that a layer can have."""
-_FLOAT, _HALF = 1, 10
-"""Of TensorProto.DataType."""
 _QUANTISED = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 """What multiplies. Products are what integer units are for; a normalisation or a sum written in
 single operators would lose what it computes, and no runtime has it in int8."""
@@ -164,7 +163,7 @@ class Rewriter:
         node = next(node for node in self._model.graph.node if node.name == layer)
         if node.op_type in _WITH_BODY or (number_format == INT8 and node.op_type not in _QUANTISED):
             return False
-        return any(self._types.get(name) == _FLOAT for name in node.input)
+        return any(self._types.get(name) == FLOAT for name in node.input)
 
     def _quantised(self, model: Any, layers: Sequence[str]) -> Any:
         from onnxruntime.quantization import QDQQuantizer, QuantType
@@ -216,13 +215,13 @@ def _round_inputs(model: Any, layers: Collection[str], types: Mapping[str, int])
     for node in model.graph.node:
         if node.name in layers:
             for k, name in enumerate(node.input):
-                if types.get(name) != _FLOAT:
+                if types.get(name) != FLOAT:
                     continue
                 half, back = (f"{name} {step} {node.name}" for step in ("half", "back"))
                 if not any(back in made.output for made in nodes[-2 * len(node.input) :]):
                     nodes += [
-                        helper.make_node("Cast", [name], [half], to=_HALF),
-                        helper.make_node("Cast", [half], [back], to=_FLOAT),
+                        helper.make_node("Cast", [name], [half], to=FLOAT16),
+                        helper.make_node("Cast", [half], [back], to=FLOAT),
                     ]
                 node.input[k] = back
         nodes.append(node)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.units import PS_PER_S
+from paretosoc.common.units import NS_PER_S, PS_PER_S
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, ExecutionPlan
 from paretosoc.dse.tools.host.machine.frame_stream import (
     FrameRecord,
@@ -50,7 +50,6 @@ _HEAD_START_NS = 1_000_000
 """From the word of command to the start: all units see it in time."""
 _PAUSE_S = 0.0002
 """Between two looks of the coordinator at the board."""
-_NS_PER_S = 10**9
 _PATIENCE_S = 600
 """After so long without an answer, when a plan should have ended, something is wrong."""
 _SLOWER = 10
@@ -61,7 +60,7 @@ def patience_s(plan: ExecutionPlan) -> float:
     """Return how long to wait for the end of a plan."""
     due_ns = max((i.arrival_ns or 0 for i in plan.instances), default=0)
     last_ps = max((i.start_ps for i in plan.instances), default=0)
-    return _PATIENCE_S + due_ns / _NS_PER_S + _SLOWER * last_ps / PS_PER_S
+    return _PATIENCE_S + due_ns / NS_PER_S + _SLOWER * last_ps / PS_PER_S
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ import numpy as np
 
 from paretosoc.common.text import reason_of
 from paretosoc.common.unfinished import temporary_folder
+from paretosoc.common.units import NS_PER_MS
 from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.deploy.random_weights import numpy_type, random_input
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
@@ -32,7 +33,6 @@ from paretosoc.fitness.calibration.co_runs import MEMORY, CoRun, plan
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 
-NS_PER_MS = 1e6
 FEWEST = 3
 """Inferences of a run, however short it is."""
 PARTS = 64

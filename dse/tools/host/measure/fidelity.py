@@ -78,13 +78,13 @@ def measure_fidelity(
                 makespan_ms=Prediction(
                     predicted.makespan_ms,
                     without.makespan_ms,
-                    ran.makespan.median_ns / 1e6,
+                    ran.figures.makespan_ms,
                     ran.makespan.spread,
                 ),
                 frames_per_s=Prediction(
                     predicted.frames_per_s,
                     without.frames_per_s,
-                    1e9 / ran.period.median_ns,
+                    ran.figures.frames_per_s,
                     ran.period.spread,
                 ),
                 frames=ran.makespan.samples,

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paretosoc.common.units import PS_PER_NS
+from paretosoc.common.units import NS_PER_S, PS_PER_NS
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.measure.measuring import CoRun, Measured
 from paretosoc.fitness.calibration.pccs_document import contention_entry, used_fit
@@ -187,10 +187,10 @@ def host_figures(
     alone = max(measured.stream_gbps)
     peak = max(alone, *measured.together_gbps, *(max(row) for row in demand_gbps))
     macs = [group.macs for network in networks for group in network.groups]
-    seconds = sum(spread.median_ns for spread in measured.alone[0]) / 1e9
+    seconds = sum(spread.median_ns for spread in measured.alone[0]) / NS_PER_S
     hertz = host.mhz * 1e6
     fastest = max(
-        count / (spread.median_ns / 1e9)
+        count / (spread.median_ns / NS_PER_S)
         for spreads in measured.alone
         for count, spread in zip(macs, spreads, strict=True)
     )

@@ -11,7 +11,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.common.units import PS_PER_MS, PS_PER_NS, PS_PER_S
+from paretosoc.common.units import NS_PER_MS, NS_PER_S, PS_PER_MS, PS_PER_NS, PS_PER_S
 from paretosoc.dse.tools.host.machine.execution_plan import (
     Dispatch,
     ExecutionPlan,
@@ -46,8 +46,8 @@ PIPELINE_WINDOW = 4
 
 
 @dataclass(frozen=True, eq=False)
-class Predicted:
-    """Predictions of the timeline for a design point."""
+class FrameFigures:
+    """Figures of a design point, as the timeline predicts them or as they were measured."""
 
     makespan_ms: float
     latency_ms: tuple[float, ...]
@@ -75,6 +75,16 @@ class Ran:
     beyond_ns: FloatArray
     """[frames]: time that groups took over the problem's tolerance, 0 without one."""
 
+    @property
+    def figures(self) -> FrameFigures:
+        """Return the medians."""
+        return FrameFigures(
+            makespan_ms=self.makespan.median_ns / NS_PER_MS,
+            latency_ms=tuple(ns / NS_PER_MS for ns in self.latency_ns),
+            group_ms=tuple(ns / NS_PER_MS for ns in self.group_ns),
+            frames_per_s=NS_PER_S / self.period.median_ns,
+        )
+
 
 @contextmanager
 def host_machine(
@@ -100,13 +110,13 @@ def host_machine(
             yield machine
 
 
-def predict(problem: Problem, design: DesignPoint) -> Predicted:
+def predict(problem: Problem, design: DesignPoint) -> FrameFigures:
     """Predict the makespan of one frame alone, and frames per second of a pipeline."""
     frame = simulate(problem, design)
     streamed = replace(problem, execution=Pipeline(_in_flight(problem)))
     pipeline = make_long_run_evaluator(streamed)(design.row[None])
     groups = {e.group: e for e in frame.schedule.groups if e.repeat == 1}
-    return Predicted(
+    return FrameFigures(
         makespan_ms=frame.frame_end_ps[0] / PS_PER_MS,
         latency_ms=tuple(value / PS_PER_MS for value in frame.latency_ps[0]),
         group_ms=tuple((groups[g].end_ps - groups[g].start_ps) / PS_PER_MS for g in sorted(groups)),

@@ -10,6 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from paretosoc.common.units import NS_PER_MS
 from paretosoc.dse.certificate.improve import Published, improve
 from paretosoc.dse.tools.host.machine.frame_stream import (
     FrameRecord,
@@ -53,7 +54,7 @@ def stream_for(
         ledger, current, lambda released: released < 1 or time.monotonic() - begin < seconds
     )
     took, joules = time.monotonic() - begin, joules_since(counters)
-    latency = np.array([(r.end_ns - r.release_ns) / 1e6 for r in records])
+    latency = np.array([(r.end_ns - r.release_ns) / NS_PER_MS for r in records])
     streamed = Streamed(
         frames=len(records),
         seconds=took,
