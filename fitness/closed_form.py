@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
-from paretosoc.fitness.simulator.layout import make_plan
+from paretosoc.fitness.simulator.layout import by_point, make_plan
 from paretosoc.fitness.simulator.threads import RowSimulator, share_rows
 from paretosoc.fitness.simulator.types.tables import Tables
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
@@ -112,8 +112,8 @@ def _make_load_plan(problem: Problem, *, every_channel: bool) -> LoadPlan:
     return LoadPlan(
         edges=len(problem.edges),
         every_channel=every_channel,
-        time_ps=np.concatenate([_by_point(table) for table in time]),
-        dynamic_fj=np.concatenate([_by_point(table) for table in power]),
+        time_ps=np.concatenate([by_point(table) for table in time]),
+        dynamic_fj=np.concatenate([by_point(table) for table in power]),
         source=np.ascontiguousarray(edges[:, 0]),
         target=np.ascontiguousarray(edges[:, 1]),
         copy_clock=np.array([entry.clock for entry in channels], dtype=np.int64),
@@ -138,8 +138,3 @@ def _channel_times(rates: list[IntArray], tokens: IntArray, repeats: IntArray) -
     """Return channel times, flat [operating points of all units, edges]."""
     rows = [channel_ps(tokens[None, :], rate[:, None]) * repeats[None, :] for rate in rates]
     return np.ascontiguousarray(np.concatenate(rows)).reshape(-1)
-
-
-def _by_point(table: IntArray) -> IntArray:
-    """Return [groups, *points] as flat [points, groups]: one choice of clocks after the other."""
-    return np.ascontiguousarray(table.reshape(table.shape[0], -1).T).reshape(-1)

@@ -265,6 +265,15 @@ class Unit:
     """Processor types of dataflow graphs whose execution times are cycles of this unit, before its
     name and its kind."""
 
+    @cached_property
+    def peak_by_format(self) -> dict[str, Peak]:
+        """Return the peak of each number format that it computes in."""
+        return {peak.precision: peak for peak in self.peaks}
+
+    def share_of(self, peak: Peak) -> Fraction:
+        """Return the share of the memory's peak bandwidth that it can draw with a peak."""
+        return self.bandwidth_share if peak.bandwidth_share is None else peak.bandwidth_share
+
 
 @dataclass(frozen=True)
 class Transition:

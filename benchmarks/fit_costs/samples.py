@@ -174,7 +174,7 @@ def parts_of(entry: Entry) -> tuple[Platform, Unit, Peak]:
     """Return the platform, unit and peak of an entry."""
     platform = load_platform(entry[0])
     unit = platform.unit_by_name[entry[1]]
-    return platform, unit, next(peak for peak in unit.peaks if peak.precision == entry[2])
+    return platform, unit, unit.peak_by_format[entry[2]]
 
 
 @cache

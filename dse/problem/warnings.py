@@ -144,7 +144,7 @@ def _quantised(
     networks: Sequence[ImportedNetwork], platform: Platform, formats: Sequence[str]
 ) -> list[str]:
     """Return a text about networks that are costed in a wider format than they compute in."""
-    known = {peak.precision for unit in platform.units for peak in unit.peaks}
+    known = {name for unit in platform.units for name in unit.peak_by_format}
     if "int8" in formats or "int8" not in known:
         return []
     return [

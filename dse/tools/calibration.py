@@ -198,8 +198,7 @@ def _compared(
 
 
 def _beyond(platform: Platform, one: Comparison) -> str:
-    peaks = platform.unit_by_name[one.unit].peaks
-    (peak,) = [peak for peak in peaks if peak.precision == one.precision]
+    peak = platform.unit_by_name[one.unit].peak_by_format[one.precision]
     return beyond_error(estimated(peak), [one])
 
 
@@ -208,12 +207,12 @@ def _notes(
 ) -> list[str]:
     unit = platform.unit_by_name[rows[0].unit]
     timed = [row for row in rows if row.ms is not None]
-    peaks = [peak for peak in unit.peaks if peak.precision == precision]
-    if not timed or not peaks:
+    peak = unit.peak_by_format.get(precision)
+    if not timed or peak is None:
         return []
     times = np.array([row.ms for row in timed], dtype=np.float64) * PS_PER_MS
     label = subject_name(rows[0])
-    return limit_notes(label, layers, platform, unit, peaks[0], point_table(timed), times)
+    return limit_notes(label, layers, platform, unit, peak, point_table(timed), times)
 
 
 @dataclass(frozen=True)

@@ -64,7 +64,7 @@ def estimated_shape(
     ``run`` is its own. Without one the shape is that of the estimate. None if the network takes no
     time, or the unit does not compute in the precision.
     """
-    peak = next((peak for peak in unit.peaks if peak.precision == precision), None)
+    peak = unit.peak_by_format.get(precision)
     launches = [
         launch
         for group in network_launches(network)

@@ -76,7 +76,7 @@ def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
     A unit without a share works in memory of its own: its elements have no bytes.
     """
     own = platform.ladder_khz(unit.clocks[0])[-1]
-    share = unit.bandwidth_share if peak.bandwidth_share is None else peak.bandwidth_share
+    share = unit.share_of(peak)
     fixed_ns = unit.fixed_ns_per_layer if peak.ns_per_layer is None else peak.ns_per_layer
     efficiency = dict(peak.efficiency)
     if unit.kind == "cpu":

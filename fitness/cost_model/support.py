@@ -82,8 +82,8 @@ def host_tail(layers: Sequence[Layer], batch: int = 1) -> frozenset[int]:
 
 def lacks_formats(unit: Unit, formats: Sequence[str]) -> str | None:
     """Return a text about the number formats of a unit that has none of ``formats``, else None."""
-    known = [peak.precision for peak in unit.peaks]
-    if set(known) & set(formats):
+    known = unit.peak_by_format
+    if known.keys() & set(formats):
         return None
     return f"{unit.name} computes in {' and '.join(known)}, not in {' and '.join(formats)}"
 

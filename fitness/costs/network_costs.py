@@ -77,10 +77,9 @@ def network_costs(
     comparisons = () if profile is None else profile.comparisons
     profiles = profiles_for(single, number_format, own, platform, batch)
     peaks = {
-        unit.name: peak
+        unit.name: unit.peak_by_format[number_format]
         for unit in platform.units
-        for peak in unit.peaks
-        if peak.precision == number_format
+        if number_format in unit.peak_by_format
     }
     drafts = {
         unit.name: _draft(
@@ -201,7 +200,7 @@ def choose_precision(platform: Platform, precision: str | None) -> str:
         PlatformError: if no unit computes in it.
     """
     number_format = platform.default_precision if precision is None else precision
-    known = dict.fromkeys(peak.precision for unit in platform.units for peak in unit.peaks)
+    known = dict.fromkeys(name for unit in platform.units for name in unit.peak_by_format)
     if number_format not in known:
         raise PlatformError(
             f"precision must be one that {platform.name!r} computes in ({', '.join(known)}), "

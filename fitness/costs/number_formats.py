@@ -34,8 +34,8 @@ class UnitFormat:
     def bytes_per_element(self) -> int:
         """Return the bytes of a number in the format. It is 1 on a unit that does not compute in
         it, since that runs nothing."""
-        known = (p.bytes_per_element for p in self.unit.peaks if p.precision == self.number_format)
-        return next(known, 1)
+        peak = self.unit.peak_by_format.get(self.number_format)
+        return 1 if peak is None else peak.bytes_per_element
 
 
 def choose_formats(platform: Platform, names: Sequence[str] | None) -> tuple[str, ...]:
@@ -59,8 +59,7 @@ def unit_formats(units: Sequence[Unit], formats: Sequence[str]) -> tuple[UnitFor
         return tuple(UnitFormat(unit, formats[0]) for unit in units)
     entries = []
     for unit in units:
-        known = {peak.precision for peak in unit.peaks}
-        own = [name for name in formats if name in known] or [formats[0]]
+        own = [name for name in formats if name in unit.peak_by_format] or [formats[0]]
         entries += [UnitFormat(unit, name, is_choice=True) for name in own]
     return tuple(entries)
 

@@ -47,7 +47,7 @@ def compared(
     None if less than half of the network, by the estimate, was measured, or the unit does not
     compute in the precision.
     """
-    peak = next((peak for peak in unit.peaks if peak.precision == precision), None)
+    peak = unit.peak_by_format.get(precision)
     if peak is None:
         return None
     parts = network_parts(network_launches(network), unit_model(unit, platform, peak))

@@ -58,10 +58,8 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
     the unit has alone.
     """
     costs = {transition.unit: transition for transition in platform.transitions}
-    widths = [
-        next((peak.bytes_per_element for peak in unit.peaks if peak.precision == precision), None)
-        for unit, precision in ends
-    ]
+    peaks = [unit.peak_by_format.get(precision) for unit, precision in ends]
+    widths = [None if peak is None else peak.bytes_per_element for peak in peaks]
     result = np.zeros((len(ends), len(ends)), dtype=np.int64)
     for row, (source, _) in enumerate(ends):
         for column, (target, _) in enumerate(ends):
@@ -121,7 +119,8 @@ def channel_costs(
     """
     core = unit.clocks[0] if unit.host is None else unit.host
     (transition,) = (entry for entry in platform.transitions if entry.unit == unit.name)
-    width = next((p.bytes_per_element for p in unit.peaks if p.precision == precision), 0)
+    peak = unit.peak_by_format.get(precision)
+    width = 0 if peak is None else peak.bytes_per_element
     ladder = platform.ladder_khz(core)
     busy = np.zeros(len(ladder), dtype=np.int64)
     for table in unit.power:

@@ -299,13 +299,13 @@ def _costs(problem: Problem) -> dict[str, Any]:
     units, domains = problem.units, problem.domains
     cost = records(COST, sum(unit.time_ps.size for unit in units))
     for name in COST.names or ():
-        cost[name] = np.concatenate([_by_point(getattr(unit, name)) for unit in units])
+        cost[name] = np.concatenate([by_point(getattr(unit, name)) for unit in units])
     return {
         "share": _shares(problem),
         "table_start": _starts([unit.time_ps.size for unit in units]),
         "cost": cost,
         "grows": int(any(unit.step_ps is not None for unit in units)),
-        "step_ps": np.concatenate([_by_point(unit.steps_ps) for unit in units]),
+        "step_ps": np.concatenate([by_point(unit.steps_ps) for unit in units]),
         "idle_start": _starts([unit.idle_mw.size for unit in units]),
         "idle_mw": np.concatenate([unit.idle_mw.reshape(-1) for unit in units]),
         "static_start": _starts([domain.static_mw.size for domain in domains]),
@@ -408,7 +408,7 @@ def _contention(problem: Problem) -> RecordArray:
     return rows
 
 
-def _by_point(table: IntArray) -> IntArray:
+def by_point(table: IntArray) -> IntArray:
     """Return [groups, *points] as flat [points, groups]: one choice of clocks after the other."""
     return np.ascontiguousarray(table.reshape(table.shape[0], -1).T).reshape(-1)
 

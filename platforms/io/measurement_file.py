@@ -110,7 +110,7 @@ def _check_unit(
                 f"{where}: clocks_mhz must name the clock {domain!r} of unit {name!r}, "
                 f"got {', '.join(sorted(given))}"
             )
-    if precision not in {peak.precision for peak in unit.peaks}:
+    if precision not in unit.peak_by_format:
         raise PlatformError(
             f"{where}: precision must be one that unit {name!r} computes in, got {precision!r}"
         )
@@ -140,7 +140,7 @@ def read_network_time(
 
 
 def _check_peak(record: Mapping[str, Any], unit: Unit, clocks: Clocks, where: str) -> None:
-    (peak,) = (peak for peak in unit.peaks if peak.precision == record["precision"])
+    peak = unit.peak_by_format[record["precision"]]
     khz = dict(clocks)[unit.clocks[0]]
     # Operations over operations per ms.
     least = record["macs"] / (peak.macs_per_cycle * khz)

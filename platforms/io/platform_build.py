@@ -331,7 +331,7 @@ def _check_transitions(transitions: Sequence[Transition], units: Mapping[str, Un
 
 
 def _check_precision(precision: str, units: Sequence[Unit]) -> None:
-    if not any(peak.precision == precision for unit in units for peak in unit.peaks):
+    if not any(precision in unit.peak_by_format for unit in units):
         raise PlatformError(
             f"default_precision must be one that some unit computes in, got {precision!r}"
         )

@@ -103,11 +103,10 @@ def schedule_html(
         if problem is not None:
             entry = problem.networks[row.network]
             group, network = row.group - entry.first_group, entry.name
-        added = (row.end_ps - row.start_ps - row.alone_ps) / PS_PER_MS
         title = (
             f"{network}, group {group}: {row.start_ps / PS_PER_MS:.4f} to "
             f"{row.end_ps / PS_PER_MS:.4f} ms, "
-            f"contention adds {added:.4f} ms"
+            f"contention adds {row.contention_ps / PS_PER_MS:.4f} ms"
         )
         shape = f'y="{top:g}" height="{high:g}" fill="{colour}"'
         parts.append(

@@ -282,8 +282,8 @@ def _schedule(rows: Sequence[ScheduledGroup], places: list[Json] | None) -> dict
     return {
         # From the end of the execution before in the list, mostly that of the group before.
         "gap_ps": [row.start_ps - (rows[i - 1].end_ps if i else 0) for i, row in enumerate(rows)],
-        "stretch_ps": [row.end_ps - row.start_ps - row.alone_ps for row in rows],
-        "waited_ps": [row.start_ps - row.ready_ps for row in rows],
+        "stretch_ps": [row.contention_ps for row in rows],
+        "waited_ps": [row.waited_ps for row in rows],
         "places": places,
     }
 

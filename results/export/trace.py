@@ -186,8 +186,8 @@ def _executions(shown: ScheduledMember, process: int) -> list[Event]:
             "start_ps": row.start_ps,
             "end_ps": row.end_ps,
             "alone_ps": row.alone_ps,
-            "contention_ps": row.end_ps - row.start_ps - row.alone_ps,
-            "waited_ps": row.start_ps - row.ready_ps,
+            "contention_ps": row.contention_ps,
+            "waited_ps": row.waited_ps,
             "demand_kbps": figures.demand_kbps[row.group],
             "dynamic_mw": figures.dynamic_mw[row.group],
         }

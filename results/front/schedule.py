@@ -34,7 +34,17 @@ class ScheduledGroup(NamedTuple):
     start_ps: int
     end_ps: int
     alone_ps: int
-    """Stand-alone time. The rest of end - start is the cost of contention."""
+    """Stand-alone time."""
+
+    @property
+    def contention_ps(self) -> int:
+        """Return the time that contention adds."""
+        return self.end_ps - self.start_ps - self.alone_ps
+
+    @property
+    def waited_ps(self) -> int:
+        """Return the time from ready to start."""
+        return self.start_ps - self.ready_ps
 
 
 @dataclass(frozen=True)

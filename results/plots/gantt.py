@@ -214,7 +214,7 @@ def _add_legend(
         )
         for name, colour in colours.items()
     ]
-    if any(e.end_ps - e.start_ps > e.alone_ps for _, s in schedules for e in s.schedule.groups):
+    if any(row.contention_ps for _, shown in schedules for row in shown.schedule.groups):
         handles.append(Patch(facecolor=GREY, alpha=0.55, hatch="//////", label="contention"))
     changes = [shown.problem.transition_count(shown.member.design) for _, shown in schedules]
     conversions = [conversion_count(shown.problem, shown.member) for _, shown in schedules]

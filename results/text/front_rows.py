@@ -169,8 +169,8 @@ def schedule_frame(schedule: Schedule, problem: Problem | None = None) -> DataFr
             "start_ps": row.start_ps,
             "end_ps": row.end_ps,
             "alone_ps": row.alone_ps,
-            "contention_ps": row.end_ps - row.start_ps - row.alone_ps,
-            "waited_ps": row.start_ps - row.ready_ps,
+            "contention_ps": row.contention_ps,
+            "waited_ps": row.waited_ps,
         }
         for row in schedule.groups
     )

@@ -46,13 +46,12 @@ class Stretch:
     @property
     def contention_ps(self) -> int:
         """Return the time that contention adds."""
-        busy = sum(execution.end_ps - execution.start_ps for execution in self.executions)
-        return busy - self.alone_ps
+        return sum(execution.contention_ps for execution in self.executions)
 
     @property
     def waited_ps(self) -> int:
         """Time that groups were ready before they started, added up."""
-        return sum(execution.start_ps - execution.ready_ps for execution in self.executions)
+        return sum(execution.waited_ps for execution in self.executions)
 
 
 def stretches(schedule: Schedule) -> list[Stretch]:

@@ -100,7 +100,7 @@ def task_graph(
         share = max(1, round_half_up(time * operation.share))
         tasks.append(Task(operation.name, share, powers[operation.group]))
     number_format = choose_precision(platform, precision)
-    (width,) = [p.bytes_per_element for p in unit.peaks if p.precision == number_format]
+    width = unit.peak_by_format[number_format].bytes_per_element
     transfers = tuple(
         _transfer(edge.source, edge.target, edge.elements * width, platform, array)
         for edge in operations.edges

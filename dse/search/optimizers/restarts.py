@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.search.base import EngineState
-from paretosoc.dse.search.optimizers.nsga2 import (
-    NEIGHBOURS,
-    POPULATION,
-    REBALANCED,
-    SURROGATE_EVALUATIONS,
-    Nsga2Engine,
-)
+from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.front.dominance import hypervolume, non_dominated, reference_point
@@ -40,26 +36,10 @@ class RestartingNsga2:
 
     name = "nsga2"
 
-    def __init__(
-        self,
-        space: DesignSpace,
-        *,
-        seed: int,
-        population: int = POPULATION,
-        neighbours: int = NEIGHBOURS,
-        rebalanced: int = REBALANCED,
-        surrogate_evaluations: int = SURROGATE_EVALUATIONS,
-    ) -> None:
+    def __init__(self, space: DesignSpace, *, seed: int, **settings: Any) -> None:
         """Begin the first run. The settings are those of every run."""
         self._space = space
-        self._begin = partial(
-            Nsga2Engine,
-            space,
-            population=population,
-            neighbours=neighbours,
-            rebalanced=rebalanced,
-            surrogate_evaluations=surrogate_evaluations,
-        )
+        self._begin: Callable[..., Nsga2Engine] = partial(Nsga2Engine, space, **settings)
         self._run = self._begin(seed=seed)
         self._seed = seed
         self._restarts = 0

@@ -82,19 +82,18 @@ def rooflines(
             continue
         unit = platform.unit_by_name[entry.unit_name]
         wanted = entry.number_format or origins.precision
-        (peak,) = (peak for peak in unit.peaks if peak.precision == wanted)
+        peak = unit.peak_by_format[wanted]
         khz = {domain: round(1000 * (mhz[domain] or 0)) for domain in unit.clocks}
         place = {domain: platform.ladder_khz(domain).index(khz[domain]) for domain in khz}
         above_mw = busy_above_idle_mw(platform, unit)[tuple(place.values())]
         gbps = memory.bytes_per_cycle * khz[memory.domain] / KBPS_PER_GBPS
         traffic_mw = memory.power.above_idle_mw[place[memory.domain]]
-        share = unit.bandwidth_share if peak.bandwidth_share is None else peak.bandwidth_share
         roofs.append(
             Roof(
                 entry.name,
                 tuple((domain, mhz[domain] or 0.0) for domain in unit.clocks),
                 float(2 * peak.macs_per_cycle * khz[unit.clocks[0]] / _KHZ_PER_GHZ),
-                gbps * float(share) or math.inf,
+                gbps * float(unit.share_of(peak)) or math.inf,
                 idle_watts + int(above_mw) / _MW_PER_W,
                 traffic_mw / _MW_PER_W / gbps,
                 tuple(points[u]),

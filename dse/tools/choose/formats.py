@@ -116,19 +116,15 @@ def _of_board(
     if name != usual:
         remarks.append(f"{name.upper()} as asked for, {usual.upper()} elsewhere")
     without = [
-        unit.name
+        unit
         for unit in _served(platform, runtime)
-        if unit.kind != _CPU and name not in {peak.precision for peak in unit.peaks}
+        if unit.kind != _CPU and name not in unit.peak_by_format
     ]
     if without:
-        others = dict.fromkeys(
-            peak.precision
-            for unit in _served(platform, runtime)
-            if unit.name in without
-            for peak in unit.peaks
-        )
-        own = as_written("precision", f"{platform.name}={next(iter(others))}")
-        remarks.append(f"{', '.join(without)} unused, as it has no {name.upper()} ({own} uses it)")
+        unused = ", ".join(unit.name for unit in without)
+        first = next(other for unit in without for other in unit.peak_by_format)
+        own = as_written("precision", f"{platform.name}={first}")
+        remarks.append(f"{unused} unused, as it has no {name.upper()} ({own} uses it)")
     return BoardFormat(name, remark="; ".join(remarks))
 
 
@@ -137,9 +133,9 @@ def _formats_of(platform: Platform, runtime: Runtime | None) -> dict[str, int]:
     rules = RUNTIMES[_runtime(platform, runtime)]
     counts: dict[str, int] = {}
     for unit in _served(platform, runtime):
-        for peak in unit.peaks:
-            if rules.refusal((peak.precision,)) is None:
-                counts[peak.precision] = counts.get(peak.precision, 0) + 1
+        for name in unit.peak_by_format:
+            if rules.refusal((name,)) is None:
+                counts[name] = counts.get(name, 0) + 1
     return counts
 
 

@@ -227,10 +227,10 @@ def _by_source(
 ) -> Iterator[tuple[str, Source]]:
     for name, shown in units.items():
         unit = chip.unit_by_name[name]
-        for peak in unit.peaks:
-            # An error that was found by leaving networks out counts more than an assumed peak.
-            if peak.precision == number_format and peak.error is None:
-                yield f"times of {shown}", Source(Status.ASSUMED, "")
+        peak = unit.peak_by_format.get(number_format)
+        # An error that was found by leaving networks out counts more than an assumed peak.
+        if peak is not None and peak.error is None:
+            yield f"times of {shown}", Source(Status.ASSUMED, "")
         for table in unit.power:
             yield f"power of {shown}", table.source
     yield "power of the memory", chip.memory.power.source

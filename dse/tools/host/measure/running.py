@@ -298,10 +298,7 @@ def release_times(
         )
         late = sum(time * PS_PER_NS > problem.late_ps(n) for time in times)
         often = times[-(-95 * len(times) // 100) - 1]
-        responses.append(NetworkResponses(_ms(times[-1]), _ms(often), late / periods))
-    groups = tuple(_ms(float(np.median(each))) for each in taken)
+        longest = times[-1] / NS_PER_MS
+        responses.append(NetworkResponses(longest, often / NS_PER_MS, late / periods))
+    groups = tuple(float(np.median(each)) / NS_PER_MS for each in taken)
     return ReleaseTimes(tuple(responses), groups, periods)
-
-
-def _ms(ns: float) -> float:
-    return ns * PS_PER_NS / PS_PER_MS
