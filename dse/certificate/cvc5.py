@@ -6,7 +6,7 @@ import sys
 
 
 def main() -> None:
-    """Prints ``sat``, ``unsat`` or ``unknown``."""
+    """Print ``sat``, ``unsat`` or ``unknown``."""
     import cvc5
 
     terms = cvc5.TermManager()

@@ -268,8 +268,8 @@ class Sizes(Kind):
     def read(self, value: Any, name: str) -> tuple[tuple[str, int], ...]:
         if not isinstance(value, Mapping):
             raise wrong_argument(name, "a mapping such as {'batch': 1}", value)
-        size = Whole(1, 10**9)
-        return tuple((key, size.read(number, name)) for key, number in value.items())
+        read = Whole(1, 10**9).read
+        return tuple((key, read(size, f"{name} of {key!r}")) for key, size in value.items())
 
     def given(self, value: Sequence[tuple[str, int]]) -> dict[str, int]:
         return dict(value)

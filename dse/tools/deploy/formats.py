@@ -169,13 +169,15 @@ def _foreign_operators(models: Sequence[DeployedModel]) -> list[str]:
 
 def _note_types(job: Job, served: Callable[[Segment], bool] = lambda _: True) -> None:
     """Note the number formats of the costs of segments whose models are not converted to them."""
-    segments = filter(served, job.deployment.all_segments)
-    formats = dict.fromkeys(job.deployment.format_of(segment).upper() for segment in segments)
-    formats.pop("FP32", None)
-    if formats:
+    every, deployment = job.deployment.all_segments, job.deployment
+    kept = [s for s in every if served(s) and deployment.format_of(s) != "fp32"]
+    if kept:
+        formats = dict.fromkeys(deployment.format_of(segment).upper() for segment in kept)
+        units = dict.fromkeys(deployment.unit_name(segment) for segment in kept)
+        where = "" if all(map(served, every)) else f" on {', '.join(units)}"
         job.notes.append(
-            f"Costs are of {' and '.join(formats)}, but the models keep their own number formats: "
-            "convert them, or expect other times."
+            f"Costs{where} are of {' and '.join(formats)}, but the models{where and ' there'} keep "
+            "their own number formats: convert them, or expect other times."
         )
 
 

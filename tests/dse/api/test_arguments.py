@@ -229,3 +229,8 @@ def test_one_library_under_two_names() -> None:
     with contextlib.suppress(ModuleNotFoundError):
         importlib.import_module("paretosoc.nothing")
         pytest.fail("there is no such module")
+
+
+def test_a_wrong_size_names_its_dimension() -> None:
+    with pytest.raises(dse.DseError, match="dimensions of 'past': an integer from 1 to 10\\^9"):
+        dse.Problem(["qwen2-0.5b"], "rk3588", dimensions={"past": {"sequence": 3}})
