@@ -1,5 +1,6 @@
 """Objects that other packages register: of the example, and broken ones."""
 
+import csv
 import json
 import os
 import shutil
@@ -74,6 +75,30 @@ def test_an_installed_package_adds_an_engine_and_a_cost_model(installed, tmp_pat
         for name in ("cold", "warm")
     )
     assert (warm == np.where(cold > 0, cold * 105 // 100, -1)).all()
+
+
+def test_campaigns_have_objectives_of_installed_packages(installed, tmp_path):
+    (tmp_path / "c.yaml").write_text(
+        "networks: [alexnet]\nplatforms: [jetson-agx-xavier]\ngroup_counts: [3]\n"
+        "objectives: ['latency, energy-delay']\nevaluations: [20]\n"
+    )
+    ran = run(installed, tmp_path, "campaign", "run", "c.yaml", "-o", "c", "-q")
+    assert (ran.returncode, ran.stderr) == (0, "")
+    table = run(installed, tmp_path, "campaign", "table", "c", "--value", "energy-delay", "--json")
+    assert table.returncode == 0, table.stderr
+    (((best,),),) = (json.loads(table.stdout)["cells"],)
+    within = "energy-delay@latency=1000"
+    table = run(installed, tmp_path, "campaign", "table", "c", "--value", within, "--json")
+    assert json.loads(table.stdout)["cells"] == [[best]]
+    for members in ((), ("--members",)):
+        out = f"{len(members)}.csv"
+        ran = run(installed, tmp_path, "campaign", "export", "c", "-o", out, *members)
+        assert ran.returncode == 0, ran.stderr
+        row = next(csv.DictReader((tmp_path / out).read_text().splitlines()))
+        assert float(row["energy_delay_mJ ms"]) >= best > 0
+    ran = run(installed, tmp_path, "campaign", "report", "c")
+    assert ran.returncode == 0, ran.stderr
+    assert "energy-delay" in (tmp_path / "c" / "report.html").read_text()
 
 
 def test_an_installed_package_adds_an_objective(installed, tmp_path):

@@ -8,14 +8,17 @@ from typing import Any
 
 from paretosoc.common.tables import csv_text
 from paretosoc.dse.tools.campaign.analyse.pivot import field_of
-from paretosoc.dse.tools.campaign.analyse.values import parse_value
-from paretosoc.dse.tools.campaign.store.run import DONE, FrontFigures, RunRecord
+from paretosoc.dse.tools.campaign.analyse.values import (
+    best_of,
+    objective_names,
+    objective_of,
+    parse_value,
+)
+from paretosoc.dse.tools.campaign.store.run import DONE, RunRecord
 from paretosoc.dse.workload.options import AXES
 from paretosoc.results.io.optional import optional_import
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
 SUFFIXES = (".csv", ".parquet")
-_KIND_OF = {kind.spec.file_name: kind for kind in ObjectiveKind}
 _NUMBERS = ("seconds", "cpu_seconds", "evaluations", "members")
 
 
@@ -24,7 +27,7 @@ def run_rows(records: Sequence[RunRecord], everything: Sequence[RunRecord]) -> l
     beside ``everything``, and gain. Missing numbers are None. All rows have the same keys."""
     tags = dict.fromkeys(name for record in records for name in record.tags)
     volume, gain = parse_value("hypervolume", everything), parse_value("gain", everything)
-    names = _objectives(records)
+    names = objective_names(records)
     return [
         {
             "hash": record.hash,
@@ -36,7 +39,7 @@ def run_rows(records: Sequence[RunRecord], everything: Sequence[RunRecord]) -> l
             "error": record.error,
             **{name: getattr(record, name) for name in _NUMBERS},
             "attempts": record.attempts + (record.status in DONE),
-            **{_column(name): _best(record.figures, name) for name in names},
+            **{_column(name): best_of(record.figures, name) for name in names},
             "hypervolume_percent": volume.of(record),
             "gain_over_baselines": gain.of(record),
         }
@@ -47,17 +50,17 @@ def run_rows(records: Sequence[RunRecord], everything: Sequence[RunRecord]) -> l
 def member_rows(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     """Return one row per member of a front: the run's hash and name, and its objectives in their
     units."""
-    names = _objectives(records)
+    names = objective_names(records)
     return [
         {
             "hash": record.hash,
             "name": record.name,
             "member": index,
-            **{_column(name): _best(record.figures, name, [index]) for name in names},
+            **{_column(name): best_of(record.figures, name, [row]) for name in names},
         }
         for record in records
         if record.figures is not None
-        for index in range(len(record.figures.objectives))
+        for index, row in enumerate(record.figures.objectives)
     ]
 
 
@@ -84,30 +87,9 @@ def _plain(record: RunRecord, name: str) -> Any:
     return field_of(record, name) if isinstance(value, str) else value
 
 
-def _kind(name: str) -> Objective:
-    return Objective(_KIND_OF[name.partition(":")[0]])
-
-
 def _column(name: str) -> str:
     """Rename ``latency_ps:vgg19`` to ``latency_ms:vgg19``."""
     _, colon, network = name.partition(":")
-    objective = _kind(name)
+    objective = objective_of(name)
     unit = objective.unit.replace("/", "_per_").replace("%", "percent")
     return f"{objective.kind.value.replace('-', '_')}_{unit}{colon}{network}"
-
-
-def _objectives(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return the objectives of all runs, each once."""
-    known = (record.figures.names for record in records if record.figures)
-    return tuple(dict.fromkeys(name for names in known for name in names))
-
-
-def _best(
-    figures: FrontFigures | None, name: str, members: Sequence[int] | None = None
-) -> float | None:
-    """Return the best value of an objective, of all members or some, in its unit."""
-    if figures is None or name not in figures.names:
-        return None
-    column = figures.names.index(name)
-    rows = figures.objectives if members is None else [figures.objectives[k] for k in members]
-    return _kind(name).shown(min(row[column] for row in rows))

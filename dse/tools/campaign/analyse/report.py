@@ -11,19 +11,18 @@ from typing import Any
 from paretosoc.common.files import file_in, replace_file
 from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, field_of, make_pivot, varying_fields
-from paretosoc.dse.tools.campaign.analyse.values import Value, parse_value
+from paretosoc.dse.tools.campaign.analyse.values import Value, objective_names, parse_value, spelt
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.html import fill, html_page, read_asset
 from paretosoc.results.export.report import report_html
-from paretosoc.results.problem.objectives import ObjectiveKind, format_number
+from paretosoc.results.problem.objectives import format_number
 
 REPORT = "report.html"
 FRONTS = "fronts"
 MAX_FAILURES = 100
-_KIND_OF = {kind.spec.file_name: kind.value for kind in ObjectiveKind}
 
 
 @dataclass(frozen=True)
@@ -57,12 +56,12 @@ def default_layout(records: Sequence[RunRecord]) -> Layout:
 
 def default_values(records: Sequence[RunRecord]) -> tuple[str, ...]:
     """Return the objectives that some run has, then hypervolume and gain."""
-    names = dict.fromkeys(
-        name for record in records if record.figures for name in record.figures.names
-    )
-    # Objectives of one network are left out, as they differ from workload to workload.
-    objectives = [_KIND_OF[name] for name in names if ":" not in name]
-    return (*objectives, "hypervolume", "gain")
+    return (*_objectives(records), "hypervolume", "gain")
+
+
+def _objectives(records: Sequence[RunRecord]) -> list[str]:
+    """Return those of all networks: others differ from workload to workload."""
+    return [spelt(name) for name in objective_names(records) if ":" not in name]
 
 
 def write_report(store: Store, layout: Layout | None = None, values: Sequence[str] = ()) -> Written:
@@ -165,8 +164,9 @@ def campaign_page(
 def overview(records: Sequence[RunRecord], opened: frozenset[str]) -> str:
     """Return a table of workloads by platforms: the best value of each objective over the runs
     there, or how they ended. Empty if there is one of each."""
-    names = dict.fromkeys(name for name in default_values(records) if name in _KIND_OF.values())
-    values = [parse_value(name, records) for name in names] or [parse_value("members", records)]
+    values = [parse_value(name, records) for name in _objectives(records)] or [
+        parse_value("members", records)
+    ]
     pivots = [make_pivot(records, value, ("workload",), ("platform",)) for value in values]
     first = pivots[0]
     if len(first.rows) * len(first.columns) < 2:

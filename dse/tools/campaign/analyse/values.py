@@ -11,9 +11,9 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import parse_number
-from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, RunRecord
+from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, Row, RunRecord
 from paretosoc.results.front.dominance import hypervolume_shares
-from paretosoc.results.problem.objectives import Objective, ObjectiveKind
+from paretosoc.results.problem.objectives import Objective, ObjectiveKind, kind_named
 
 Figure = Callable[[RunRecord], float | None]
 
@@ -55,83 +55,84 @@ def parse_value(text: str, records: Sequence[RunRecord]) -> Value:
     if word == "gain":
         return _gain(text, baseline if colon else None, records)
     wanted, at, condition = text.partition("@")
-    objective = _objective(wanted, text)
-    limit = _limit(condition, text) if at else None
-    for name in (wanted, *([] if limit is None else [limit.name])):
-        _check_known(name, records)
-    label = wanted if limit is None else f"{wanted} at {condition.replace('=', ' ')}"
-    return Value(
-        text,
-        label,
-        objective.unit,
-        objective.larger_is_better,
-        lambda run: _best(run.figures, wanted, objective, limit),
-    )
+    name = _known_name(wanted, text, records)
+    objective, limit, label = objective_of(name), None, wanted
+    if at:
+        other, equals, number = condition.partition("=")
+        most = parse_number(number) if equals else None
+        if most is None:
+            raise WorkloadError(f"--value: OBJECTIVE@OBJECTIVE=NUMBER is required, got {text!r}")
+        limit = _known_name(other, text, records), float(most)
+        label = f"{wanted} at {condition.replace('=', ' ')}"
+
+    def figure(run: RunRecord) -> float | None:
+        return best_of(run.figures, name, limit and _within(run.figures, *limit))
+
+    return Value(text, label, objective.unit, objective.larger_is_better, figure)
 
 
-@dataclass(frozen=True)
-class _Limit:
-    name: str
-    objective: Objective
-    value: float
+_BY_FILE_NAME = {kind.spec.file_name: kind for kind in ObjectiveKind}
 
 
-def _objective(text: str, whole: str) -> Objective:
-    kind = text.partition(":")[0]
-    if kind not in {entry.value for entry in ObjectiveKind}:
-        raise WorkloadError(f"--value: {FORMS} is required, got {whole!r}")
-    return Objective(ObjectiveKind(kind))
+def objective_of(name: str) -> Objective:
+    """Return an objective by its name in ``front.json``, without its network.
+
+    Raises:
+        WorkloadError: if it is of a package that is not installed.
+    """
+    word = name.partition(":")[0]
+    kind = _BY_FILE_NAME.get(word) or kind_named(word)
+    if kind is None:
+        raise WorkloadError(f"objective {word!r}: no installed package registers it")
+    return Objective(kind)
 
 
-def _limit(condition: str, whole: str) -> _Limit:
-    name, equals, number = condition.partition("=")
-    value = parse_number(number) if equals else None
-    if value is None:
-        raise WorkloadError(f"--value: OBJECTIVE@OBJECTIVE=NUMBER is required, got {whole!r}")
-    return _Limit(name, _objective(name, whole), float(value))
+def spelt(name: str) -> str:
+    """Return the name of an objective on the command line, from that in ``front.json``."""
+    word, colon, network = name.partition(":")
+    return objective_of(word).kind.value + colon + network
 
 
-def _check_known(name: str, records: Sequence[RunRecord]) -> None:
-    found = [run.figures for run in records if run.figures is not None]
-    if found and all(_column(figures, name) is None for figures in found):
-        spelt = {kind.spec.file_name: kind.value for kind in ObjectiveKind}
-        parts = (each.partition(":") for figures in found for each in figures.names)
-        known = dict.fromkeys(spelt[kind] + colon + network for kind, colon, network in parts)
-        raise WorkloadError(
-            f"--value: an objective of the runs ({', '.join(known)}) is required, got {name!r}"
-        )
+def objective_names(records: Sequence[RunRecord]) -> tuple[str, ...]:
+    """Return the objectives of all runs, each once, by their names in ``front.json``."""
+    known = (record.figures.names for record in records if record.figures)
+    return tuple(dict.fromkeys(name for names in known for name in names))
 
 
-def _column(figures: FrontFigures, name: str) -> int | None:
-    """Return the place of an objective among those of a front."""
-    kind, colon, network = name.partition(":")
-    file_name = ObjectiveKind(kind).spec.file_name + (f":{network}" if colon else "")
-    return figures.names.index(file_name) if file_name in figures.names else None
-
-
-def _best(
-    figures: FrontFigures | None, name: str, objective: Objective, limit: _Limit | None
+def best_of(
+    figures: FrontFigures | None, name: str, rows: Sequence[Row] | None = None
 ) -> float | None:
-    if figures is None:
+    """Return the best value of an objective over all members or some, in its unit."""
+    if figures is None or name not in figures.names:
         return None
-    column = _column(figures, name)
-    if column is None:
-        return None
-    rows: Sequence[tuple[int, ...]] = figures.objectives
-    if limit is not None:
-        other = _column(figures, limit.name)
-        if other is None:
-            return None
-        larger = limit.objective.larger_is_better
-        shown = [limit.objective.shown(row[other]) for row in rows]
-        rows = [
-            row
-            for row, value in zip(rows, shown, strict=True)
-            if (value >= limit.value if larger else value <= limit.value)
-        ]
-    if not rows:
-        return None
-    return objective.shown(min(row[column] for row in rows))
+    column = figures.names.index(name)
+    rows = figures.objectives if rows is None else rows
+    return objective_of(name).shown(min(row[column] for row in rows)) if rows else None
+
+
+def _within(figures: FrontFigures | None, name: str, most: float) -> list[Row]:
+    """Return the members that keep a limit."""
+    if figures is None or name not in figures.names:
+        return []
+    column, objective = figures.names.index(name), objective_of(name)
+    larger = objective.larger_is_better
+    shown = [(row, objective.shown(row[column])) for row in figures.objectives]
+    return [row for row, value in shown if (value >= most if larger else value <= most)]
+
+
+def _known_name(text: str, whole: str, records: Sequence[RunRecord]) -> str:
+    """Return the name in ``front.json`` of an objective that some run has."""
+    word, colon, network = text.partition(":")
+    kind = kind_named(word)
+    if kind is None:
+        raise WorkloadError(f"--value: {FORMS} is required, got {whole!r}")
+    name, known = kind.spec.file_name + colon + network, objective_names(records)
+    if known and name not in known:
+        raise WorkloadError(
+            f"--value: an objective of the runs ({', '.join(map(spelt, known))}) is required, "
+            f"got {text!r}"
+        )
+    return name
 
 
 def _gain(text: str, baseline: str | None, records: Sequence[RunRecord]) -> Value:
@@ -147,7 +148,8 @@ def _gain(text: str, baseline: str | None, records: Sequence[RunRecord]) -> Valu
     def figure(run: RunRecord) -> float | None:
         if run.figures is None:
             return None
-        column = _column(run.figures, "latency") or 0
+        names = run.figures.names
+        column = names.index("latency_ps") if "latency_ps" in names else 0
         entries = [
             entry
             for entry in run.figures.baselines
