@@ -277,7 +277,14 @@ COMMANDS = (
         is_quick=True,
     ),
     Command("table8-tried", "python -m benchmarks.accuracy.table8_tried --markdown"),
-    Command("mapformer-table3", "python -m examples.mapformer.table3"),
+    Command(
+        "mapformer-table3",
+        "python -m examples.mapformer.table3",
+        {
+            "throughput_width": r"Classes are typically # % \(throughput\)",
+            "power_width": r"\(throughput\) and # % \(power\) wide",
+        },
+    ),
     Command(
         "mapformer-figure6",
         "python -m examples.mapformer.figure6 --mixes 3",
