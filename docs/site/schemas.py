@@ -19,7 +19,7 @@ from paretosoc.results.io.document import Document
 from paretosoc.results.problem.problem_file import PROBLEM
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("results/io/schemas", "dse/inputs/data", "platforms/data")
+FOLDERS = ("results/io/schemas", "dse/inputs/data", "platforms/data", "sdf/formats")
 DOCUMENTS: tuple[Document[Any], ...] = (
     PROBLEM,
     FRONT,

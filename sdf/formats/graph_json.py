@@ -4,14 +4,16 @@ Files of graphs, by their endings."""
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paretosoc.common.documents.schema import violation
 from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
 from paretosoc.common.files import read_file
 from paretosoc.sdf.errors import GraphError
-from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, MAX_NUMBER, parse_sdf3
+from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
 from paretosoc.sdf.formats.tgff import parse_tgff
 from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 from paretosoc.sdf.rates import PerPhase, in_phases, per_phase
@@ -82,117 +84,46 @@ def parse_graph_json(data: bytes, *, origin: str = "JSON") -> SdfGraph:
         document = parse_json(data)
     except DseError as error:
         raise GraphError(f"{origin}: {error}") from None
-    root = _Field(document, origin)
-    names = ("format", "name", "time_unit", "actors", "channels")
-    root.check_names(names, optional=("throughput",))
-    if root["format"].value != FORMAT:
-        raise root["format"].refused(repr(FORMAT))
-    actors = tuple(_actor(entry) for entry in root["actors"].items())
+    fault = violation(document, (__package__, "csdf"))
+    if fault is not None:
+        raise GraphError(f"{origin}: {fault[0]}: {fault[1]}")
+    actors = tuple(
+        Actor(
+            entry["name"],
+            execution_times=((entry["name"], per_phase([p["time"] for p in entry["phases"]])),),
+            phases=tuple(phase["name"] for phase in entry["phases"]),
+        )
+        for entry in document["actors"]
+    )
     phases = {actor.name: len(actor.phases) for actor in actors}
-    return SdfGraph(
-        root["name"].text(),
-        actors,
-        tuple(_channel(entry, phases) for entry in root["channels"].items()),
-        root["time_unit"].text(),
-    )
-
-
-def _actor(field: _Field) -> Actor:
-    field.check_names(("name", "phases"))
-    phases = field["phases"].items()
-    for phase in phases:
-        phase.check_names(("name", "time"))
-    if not phases:
-        raise field["phases"].refused("a list with an entry")
-    name = field["name"].text()
-    times = per_phase([phase["time"].count() for phase in phases])
-    return Actor(
-        name,
-        execution_times=((name, times),),
-        phases=tuple(phase["name"].text() for phase in phases),
-    )
-
-
-def _channel(field: _Field, phases: dict[str, int]) -> Channel:
-    field.check_names(
-        (
-            "name",
-            "source",
-            "target",
-            "production",
-            "consumption",
-            "initial_tokens",
-            "capacity",
-            "token_bytes",
+    channels = tuple(
+        Channel(
+            entry["source"],
+            entry["target"],
+            _rate(entry, "production", "source", phases, f"{origin}: $.channels[{number}]"),
+            _rate(entry, "consumption", "target", phases, f"{origin}: $.channels[{number}]"),
+            entry["initial_tokens"],
+            entry["token_bytes"],
+            entry["name"],
+            entry["capacity"],
         )
+        for number, entry in enumerate(document["channels"])
     )
-    capacity = field["capacity"]
-    return Channel(
-        field["source"].text(),
-        field["target"].text(),
-        _rate(field, "production", "source", phases),
-        _rate(field, "consumption", "target", phases),
-        field["initial_tokens"].count(),
-        field["token_bytes"].count(),
-        field["name"].text(),
-        None if capacity.value is None else capacity.count(),
-    )
+    return SdfGraph(document["name"], actors, channels, document["time_unit"])
 
 
-def _rate(field: _Field, rate: str, end: str, phases: dict[str, int]) -> PerPhase:
-    actor, entries = field[end].text(), field[rate].items()
+def _rate(
+    entry: Mapping[str, Any], rate: str, end: str, phases: Mapping[str, int], where: str
+) -> PerPhase:
+    actor, counts = entry[end], entry[rate]
     if actor not in phases:
-        raise field[end].refused("the name of an actor")
-    if len(entries) != phases[actor]:
+        raise GraphError(f"{where}.{end}: must be the name of an actor, got {actor[:40]!r}")
+    if len(counts) != phases[actor]:
         raise GraphError(
-            f"{field[rate].where} must have one entry per phase of {actor!r} ({phases[actor]}), "
-            f"got {len(entries)}"
+            f"{where}.{rate}: must have one entry per phase of {actor!r} ({phases[actor]}), "
+            f"got {len(counts)}"
         )
-    return per_phase([entry.count() for entry in entries])
-
-
-class _Field:
-    """A value of the document, and its place."""
-
-    def __init__(self, value: Any, where: str) -> None:
-        self.value = value
-        self.where = where
-
-    def refused(self, required: str) -> GraphError:
-        """Return the error to raise if the value is not as required."""
-        got = json.dumps(self.value)[:40]
-        if isinstance(self.value, dict | list):
-            got = "an object" if isinstance(self.value, dict) else "a list"
-        return GraphError(f"{self.where} must be {required}, got {got}")
-
-    def check_names(self, names: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
-        """Refuse anything but an object of these names."""
-        if not isinstance(self.value, dict):
-            raise self.refused("an object")
-        for name in names:
-            if name not in self.value:
-                raise GraphError(f"{self.where} must have {name!r}, got none")
-        for name in self.value:
-            if name not in (*names, *optional):
-                raise GraphError(f"{self.where} has {name[:40]!r}, which is not known")
-
-    def __getitem__(self, name: str) -> _Field:
-        return _Field(self.value[name], f"{self.where}: {name}")
-
-    def items(self) -> list[_Field]:
-        if not isinstance(self.value, list):
-            raise self.refused("a list")
-        return [_Field(item, f"{self.where}[{n}]") for n, item in enumerate(self.value)]
-
-    def text(self) -> str:
-        if not isinstance(self.value, str):
-            raise self.refused("a text")
-        return self.value
-
-    def count(self) -> int:
-        if type(self.value) is not int or not 0 <= self.value <= MAX_NUMBER:
-            raise self.refused(f"a whole number from 0 to {MAX_NUMBER}")
-        return self.value
+    return per_phase(counts)
 
 
 def read_graph(path: Path, number: int = 0) -> SdfGraph:

@@ -101,7 +101,6 @@ def replay_csv(replay: Replay) -> str:
 
 def replay_files(replay: Replay) -> dict[str, bytes]:
     """Return all four files by name. Equal replays give equal bytes."""
-    from paretosoc.dse.papers.anytime.record import draw_replay
     from paretosoc.results.plots.style import picture_settings, png_bytes, svg_bytes
 
     with picture_settings():
