@@ -125,7 +125,7 @@ def _make_load_plan(problem: Problem, *, every_channel: bool) -> LoadPlan:
 
 
 def channel_ps(tokens: IntArray, femtoseconds: int | IntArray) -> IntArray:
-    """Time of passing these tokens once, in ps, rounded up."""
+    """Return the time of passing these tokens once, in ps, rounded up."""
     return -(-tokens * femtoseconds // 1000)
 
 

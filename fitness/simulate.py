@@ -128,7 +128,7 @@ def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = N
 
 
 def _general_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
-    """Simulates anything."""
+    """Return simulators of any problem."""
     from paretosoc.fitness.simulator.general import evaluate_rows
     from paretosoc.fitness.simulator.rates import evaluate_rates
 
@@ -143,7 +143,7 @@ def _general_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimu
 
 
 def _two_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
-    """Simulates one or two chains."""
+    """Return simulators of one or two chains."""
     from paretosoc.fitness.simulator.chains.two_chains import evaluate_chains
 
     chains = make_chains(problem, plan)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from paretosoc.dse.api.front import Front
+from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
 from paretosoc.dse.tools.deploy.deploy import fastest_served
@@ -18,7 +18,7 @@ from paretosoc.results.front.named_members import choose_member
 
 
 def deploy(
-    front: Front,
+    front: Front | str | Path,
     target: str,
     folder: str | Path,
     *,
@@ -30,7 +30,7 @@ def deploy(
     check: bool = True,
     overwrite: bool = False,
 ) -> list[str]:
-    """Write the files that set up a board for a member.
+    """Write the files that set up a board for a member of a front (or the front of a folder).
 
     Args:
         target: name of a format, as ``dse deploy --to`` has it.
@@ -53,7 +53,7 @@ def deploy(
     Examples:
         >>> dse.deploy(front, "trtexec", "runs/engines", member="knee")
     """
-    check_type("front", front, Front, "a dse.Front (dse.load reads a folder)")
+    front = front_of(front)
     check_type("target", target, str, "the name of a format")
     check_type("models", models, Mapping | None, "a mapping from networks to files")
     check_type("tensorrt", tensorrt, str | None, "a version such as '10.3'")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from paretosoc.dse.api.front import Front
+from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.tools.deploy.job import Options
@@ -83,7 +83,7 @@ class MeasurementPlan:
 
 
 def plan_measurements(
-    front: Front,
+    front: Front | str | Path,
     *,
     goal: str | None = None,
     minutes: float = 30.0,
@@ -94,7 +94,7 @@ def plan_measurements(
     """Plan measurements on the board, to be surer which member to take.
 
     Args:
-        front: with the origins of its costs.
+        front: a front, or its folder, with the origins of its costs.
         goal: as :meth:`Front.confidence` takes it; None: all names of the front.
         minutes: time on the board.
         platform: the platform's file, if it has no name.
@@ -110,7 +110,7 @@ def plan_measurements(
         >>> plan.save("plan")  # run measure.py there on the board
         >>> front = front.update("plan/results.json")
     """
-    check_type("front", front, Front, "a dse.Front (dse.load reads a folder)")
+    front = front_of(front)
     check_type("goal", goal, str | None, "the name of a goal")
     if not isinstance(platform, Platform):
         platform = platform_or_searched(None if platform is None else str(platform), front.numeric)

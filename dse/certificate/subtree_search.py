@@ -48,7 +48,7 @@ class SearchTask:
     prices: tuple[tuple[int, ...], ...]
 
     def worker_factory(self) -> Callable[[], Worker]:
-        """Makes workers, from tables of their own."""
+        """Return a function that makes workers, from tables of their own."""
         problem, plan = self.problem, make_plan(self.problem)
         rules = make_branching_rules(
             problem,
@@ -71,7 +71,7 @@ class SearchedSlice:
 
 
 def search_slice(task: bytes, state: bytes, nodes: int) -> SearchedSlice:
-    """Searches at most so many nodes of a subtree, in any process.
+    """Search at most so many nodes of a subtree, in any process.
 
     Args:
         task: the pickled :class:`SearchTask`.
@@ -108,7 +108,7 @@ class Worker:
         self.subtree: Subtree | None = None
 
     def begin(self, subtree: Subtree) -> None:
-        """Takes a subtree that nobody has searched."""
+        """Take a subtree that nobody has searched."""
         from paretosoc.fitness.branch_and_bound.search import begin_subtree
 
         self.subtree = subtree
@@ -189,7 +189,7 @@ class Worker:
                     yield value
 
     def hand_over(self) -> list[Subtree]:
-        """Ends the search of the subtree: all that is open in it, as subtrees."""
+        """End the search of the subtree and return all that is open in it, as subtrees."""
         assert self.subtree is not None
         before = len(self.subtree.parts)
         self.tree.progress.ending = 1

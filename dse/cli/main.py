@@ -32,7 +32,7 @@ class _Commands(LazyGroup):
     entries = COMMANDS
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs the command."""
+        """Run the command."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:

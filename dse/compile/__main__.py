@@ -66,7 +66,7 @@ def report() -> None:
 
 
 def main() -> int:
-    """Parses the command line."""
+    """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("part", nargs="?", choices=PARTS, help="part to compile; all by default")
     parser.add_argument("--report", action="store_true", help="compile anew and print the costs")

@@ -45,7 +45,7 @@ def check_address_space() -> None:
 
 
 def load_search_code(space: DesignSpace) -> None:
-    """Evaluates one design point and runs every operator once, so that the clock of a search starts
+    """Evaluate one design point and run every operator once, so that the clock of a search starts
     after whatever must be loaded or compiled."""
     evaluate = make_outcomes(space.problem)
     rows = np.concatenate([space.best_unit, space.fastest])[None, :]

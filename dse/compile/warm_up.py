@@ -61,7 +61,7 @@ def warm_up() -> None:
 
 
 def load_operators(space: DesignSpace) -> None:
-    """Runs every compiled operator once."""
+    """Run every compiled operator once."""
     rng = np.random.default_rng(0)
     rows = space.random(rng, 2)
     segment_crossover(space, rng, rows, rows)

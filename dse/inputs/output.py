@@ -15,7 +15,7 @@ from paretosoc.dse.errors import WorkloadError
 def check_output_file(
     path: Path | None, *, option: str = "--output", overwrite: bool, suffixes: Sequence[str] = ()
 ) -> None:
-    """Accepts a path that :func:`common.files.replace_file` may write, or None.
+    """Accept a path that :func:`common.files.replace_file` may write, or None.
 
     Args:
         option: names the path in messages.

@@ -49,7 +49,7 @@ def fits_int64(problem: Problem, target: LemmaTarget | None = None) -> bool:
 
 
 def check_magnitudes(problem: Problem) -> None:
-    """Accepts a problem whose objectives, constrained figures and their products fit in int64.
+    """Accept a problem whose objectives, constrained figures and their products fit in int64.
 
     The bound: every group takes its longest time at clocks that may be chosen, slowed down as much
     as its own demand and the largest of all other units allow, one group after the other, and all
@@ -142,7 +142,7 @@ def _check_memory(problem: Problem) -> None:
 
 
 def _check_rates(problem: Problem) -> None:
-    """Accepts networks whose rates add up in int64 (HaX-CoNN Eq. 10): no latency is below the
+    """Accept networks whose rates add up in int64 (HaX-CoNN Eq. 10): no latency is below the
     longest of the network's groups, each in its shortest time."""
     if all(entry.kind is not ObjectiveKind.INVERSE_LATENCY for entry in problem.objectives):
         return
@@ -161,7 +161,7 @@ def _check_rates(problem: Problem) -> None:
 
 
 def _check_contention(problem: Problem) -> None:
-    """Accepts contention parameters whose products with the demands fit, and demands whose sum fits
+    """Accept contention parameters whose products with the demands fit, and demands whose sum fits
     when it is multiplied by a rate."""
     demands = sum(int(unit.demand_kbps.max(initial=0)) for unit in problem.units)
     if demands >= NO_LIMIT_KBPS:

@@ -79,7 +79,7 @@ def network_tables(
 
 
 def _check_batch(network: WorkloadNetwork, imported: ImportedNetwork) -> None:
-    """Accepts a batch of a model whose inputs are one image.
+    """Accept a batch of a model whose inputs are one image.
 
     Raises:
         WorkloadError: naming the input.

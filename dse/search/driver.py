@@ -230,7 +230,7 @@ class _Run:
         return False
 
     def keep(self, *, last: bool) -> None:
-        """Writes the checkpoint, if it is time to, or nothing comes after this."""
+        """Write the checkpoint, if it is time to, or nothing comes after this."""
         checkpoint, engine, pending = self._checkpoint, self._engine, self._pending
         if checkpoint is None or pending is None or not isinstance(engine, ResumableEngine):
             return

@@ -262,7 +262,6 @@ class DesignSpace:
     def random(self, rng: Random, n: int) -> IntArray:
         """Draw [n, width] rows: each network on one to three units in turn, any clocks."""
         position = np.arange(self.groups) - self.first[self.owner]
-        mapping = np.empty((n, self.groups), dtype=np.int64)
         units = len(self.problem.units)
         networks = len(self.problem.networks)
         cuts = np.sort(rng.integers(0, self.size[:, None] + 1, (n, networks, 2)), axis=2)
@@ -301,7 +300,7 @@ def drawn_seed(rng: Random) -> int:
 
 def unique_rows(rows: IntArray, seen: set[bytes] | None = None) -> NDArray[np.bool_]:
     """Return [n]: True for the first of equal rows that is not in ``seen`` either."""
-    known = set() if seen is None else set(seen)
+    known = set(seen or ())
     fresh = np.zeros(len(rows), dtype=np.bool_)
     for index, row in enumerate(np.ascontiguousarray(rows)):
         key = row.tobytes()

@@ -112,7 +112,7 @@ class Evaluated:
 
 
 def evaluate_row(problem: Problem, row: IntArray) -> Evaluated:
-    """Simulates a design point [groups + domains], canonical, its groups on units that can run
+    """Simulate a design point [groups + domains], canonical, its groups on units that can run
     them."""
     rows = row[None, :]
     outcomes = make_outcomes(problem)(rows)

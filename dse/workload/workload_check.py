@@ -20,7 +20,7 @@ _ABOVE_0 = ("rate_hz", "deadline_ms", "deadline_95_ms", "min_rate_hz")
 
 
 def check_workload(workload: Workload) -> None:
-    """Accepts workloads whose networks have names of their own and can all start.
+    """Accept workloads whose networks have names of their own and can all start.
 
     Raises:
         WorkloadError: on a name that is there twice, a network that waits for one that is not

@@ -204,7 +204,7 @@ def _by_unit(both: Samples, hog: Samples) -> tuple[dict[str, float], Callable[[C
 
 
 def _by_memory(both: Samples, hog: Samples) -> tuple[dict[str, float], Callable[[CoRun], float]]:
-    """A network loses a share of what it loses beside a reader of memory."""
+    """Fit the law that a network loses a share of what it loses beside a reader of memory."""
     found, _ = _shared(both, hog)
 
     def loss(run: CoRun) -> float:

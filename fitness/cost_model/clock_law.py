@@ -13,7 +13,7 @@ with ``DIGITS`` decimal digits, so that the integers are the same on every machi
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 from functools import reduce
@@ -114,14 +114,11 @@ class TimeParts:
             LaunchTime(launch.compute * compute, launch.memory * memory, launch.count)
             for launch in self.launches
         )
-        return TimeParts(
-            launches,
-            self.overlap,
-            self.peak_share / compute,
-            self.fixed * fixed,
-            self.traffic,
-            self.own_share,
-            self.requested,
+        return replace(
+            self,
+            launches=launches,
+            peak_share=self.peak_share / compute,
+            fixed=self.fixed * fixed,
         )
 
 

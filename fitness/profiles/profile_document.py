@@ -59,7 +59,7 @@ def new_document(platform: Platform, subject: Subject, source: str) -> Document:
 def add_part(
     record: Document, key: str, names: Sequence[str], figures: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Adds figures (``ms``, ... to unit to value) of a group or of layers measured together."""
+    """Add figures (``ms``, ... to unit to value) of a group or of layers measured together."""
     part: Document = {"name": names[0]} if len(names) == 1 else {"names": list(names)}
     part |= {figure: dict(values) for figure, values in figures.items() if values}
     record[key].append(part)

@@ -62,7 +62,7 @@ class Frame:
         return tuple(executions)
 
     def _last_groups(self, n: int) -> list[int]:
-        """Groups of network ``n`` that feed no other: when they have ended, all have."""
+        """Return the groups of network ``n`` that feed no other: when they have ended, all have."""
         feeding = {source for source, _ in self.problem.edges}
         return [g for g in self.problem.networks[n].groups if g not in feeding]
 

@@ -49,8 +49,8 @@ def member_lines(problem: Problem, member: Member) -> list[str]:
 
 
 def mapping_runs(problem: Problem, member: Member, network: int) -> list[tuple[str, str]]:
-    """Groups of one network, counted from 0, that follow each other on one unit: ``("0-21",
-    "gpu")``, ``("22", "cpu")``."""
+    """Return groups of one network, counted from 0, that follow each other on one unit:
+    ``("0-21", "gpu")``, ``("22", "cpu")``."""
     units = [int(member.design.units[group]) for group in problem.networks[network].groups]
     return [(groups, problem.units[unit].name) for groups, unit in _runs(units)]
 

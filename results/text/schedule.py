@@ -30,12 +30,12 @@ class Stretch:
 
     @property
     def start_ps(self) -> int:
-        """Start of the first."""
+        """Return the start of the first."""
         return self.executions[0].start_ps
 
     @property
     def end_ps(self) -> int:
-        """End of the last."""
+        """Return the end of the last."""
         return self.executions[-1].end_ps
 
     @property
@@ -50,7 +50,7 @@ class Stretch:
 
     @property
     def waited_ps(self) -> int:
-        """Time that groups were ready before they started, added up."""
+        """Return the time that groups were ready before they started, added up."""
         return sum(execution.waited_ps for execution in self.executions)
 
 

@@ -190,8 +190,8 @@ def _sources(graph: FiringGraph, number: int, tokens: int) -> tuple[IntArray, In
     """Return the source node and delay of every edge of one dependence, by the target's firing."""
     dependence = graph.dependences[number]
     firings = graph.repetitions[dependence.target]
+    # As many tokens more only delay by one iteration.
     moved = dependence.consumption.moved(firings)
-    """Tokens through the channel in an iteration: as many more only delay by one iteration."""
     whole, part = divmod(tokens, moved)
     if whole >> SAFE_BITS:
         raise GraphError(

@@ -261,7 +261,7 @@ class Refutation:
     # Events
 
     def _settle(self, node: Lemma, now: _Now) -> tuple[Stop, _Now]:
-        """Starts and ends up to the instant at which the part's timeline stops are facts then."""
+        """Make facts of starts and ends up to the instant at which the part's timeline stops."""
         state = self._lemmas.stop(node)
         for instant, starts in _events(now, state):
             if instant > now.now_ps:

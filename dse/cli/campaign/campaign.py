@@ -192,7 +192,7 @@ def extract(
 def campaign_line(
     *, quiet: bool, also: Callable[[CampaignProgress], None] | None
 ) -> ProgressLine[CampaignProgress]:
-    """Runs, failures and time left."""
+    """Return the progress line: runs, failures and time left."""
     from rich.progress import BarColumn, TextColumn
 
     from paretosoc.dse.cli.shared.progress import ProgressLine

@@ -32,6 +32,7 @@ from paretosoc.dse.tools.campaign.analyse.export import (
 from paretosoc.dse.tools.campaign.analyse.pivot import (
     NOT_GIVEN,
     Aggregation,
+    Cell,
     Pivot,
     chosen,
     make_pivot,
@@ -231,7 +232,7 @@ def _print(pivot: Pivot) -> None:
     title = f"{pivot.value.label}{unit}"
     if several > 1:
         title += f"; the {pivot.over.value} of up to {several} runs a cell"
-    texts = _texts(pivot)
+    texts = [[_text(cell) for cell in row] for row in pivot.cells]
     labels = [[part or NOT_GIVEN for part in label] for label in pivot.rows]
     heads = [" / ".join(part or NOT_GIVEN for part in column) for column in pivot.columns]
     console = open_console()
@@ -276,22 +277,13 @@ def _blocks(
     return blocks
 
 
-def _texts(pivot: Pivot) -> list[list[str]]:
-    """Format numbers for people, or return the status if there is none."""
-
-    return [
-        [
-            ""
-            if cell is None
-            else cell.best.status.value
-            if cell.value is None and cell.best.figures is None
-            else "-"
-            if cell.value is None
-            else format_number(cell.value)
-            for cell in row
-        ]
-        for row in pivot.cells
-    ]
+def _text(cell: Cell | None) -> str:
+    """Format a number for people, or return the status of a run that has none."""
+    if cell is None:
+        return ""
+    if cell.value is not None:
+        return format_number(cell.value)
+    return cell.best.status.value if cell.best.figures is None else "-"
 
 
 def _csv(pivot: Pivot) -> str:

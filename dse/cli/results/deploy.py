@@ -102,7 +102,7 @@ def deploy(
         Options(conf, models, check=not no_check, tensorrt=tensorrt),
         overwrite=force,
     )
-    print(f"{deployment.title}")
+    print(deployment.title)
     for line in notes:
         print(line)
     print(f"Written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
@@ -118,7 +118,7 @@ def _compare(deployment: Deployment, root: Path) -> int:
     if not root.is_dir():
         raise WorkloadError(f"--check: a folder is required, got {str(root)!r}")
     settings = sysfs_state(deployment, root)
-    print(f"{deployment.title}")
+    print(deployment.title)
     for setting in settings:
         print(setting.words)
     wrong = sum(not setting.is_as_planned for setting in settings)

@@ -60,7 +60,7 @@ class ProgressLine(Generic[Event]):
             self._bar.stop()
 
     def put(self, **fields: Any) -> None:
-        """Shows fields of the columns."""
+        """Show fields of the columns."""
         self._bar.update(self._task, **fields)
 
     def __call__(self, event: Event) -> None:

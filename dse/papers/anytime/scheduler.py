@@ -73,8 +73,8 @@ class AnytimeScheduler:
         self._thread: threading.Thread | None = None
 
     def prepare(self, workload: Workload) -> Problem:
-        """Groups and costs of a workload ahead of time, and compiled code loaded, so that
-        :meth:`submit` has nothing to do but to schedule.
+        """Make groups and costs of a workload, and load compiled code, so that :meth:`submit` has
+        nothing to do but to schedule.
 
         Raises:
             GraphError, PlatformError, WorkloadError, ResultError: on input that cannot be used.

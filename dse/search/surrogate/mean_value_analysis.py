@@ -40,7 +40,7 @@ class Work:
     """[n, networks]: fJ above idle."""
 
     def take(self, index: IntArray) -> Work:
-        """Copies of those at ``index``."""
+        """Return copies of those at ``index``."""
         return Work(*(getattr(self, name)[index] for name in self.__dataclass_fields__))
 
 

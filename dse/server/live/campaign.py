@@ -40,7 +40,7 @@ class LiveCampaign:
             return live_page(store.title, "campaign")
 
     def state(self, query: Mapping[str, str]) -> Json:
-        """Counts by state, and the runs of the state that is asked for."""
+        """Return counts by state, and the runs of the state that is asked for."""
         asked = query.get("state")
         status = next((s for s in RunStatus if s.value == asked), RunStatus.FINISHED)
         with Store(self._folder) as store:

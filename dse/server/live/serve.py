@@ -135,7 +135,7 @@ class View(Protocol):
 
 @contextmanager
 def served(view: View, output: Path, announce: Callable[[str], None]) -> Iterator[None]:
-    """Serves a view while the block runs, and until an open page has seen its end.
+    """Serve a view while the block runs, and until an open page has seen its end.
 
     Args:
         output: the folder of the run, by which the address is kept.

@@ -69,7 +69,7 @@ def compare(
     seed: int = 0,
     jobs: int | None = 1,
 ) -> Comparison:
-    """Runs all methods and the search, and proves the optimum of the first objective if that is
+    """Run all methods and the search, and prove the optimum of the first objective if that is
     the makespan or Eq. 10.
 
     Raises:

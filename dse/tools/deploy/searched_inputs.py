@@ -32,7 +32,7 @@ def parse_models(texts: Sequence[str] | None) -> dict[str, str]:
 
 
 def check_models(models: Mapping[str, str], names: Sequence[str]) -> None:
-    """Accepts files by network if there are these networks.
+    """Check that files by network are of networks that there are.
 
     Raises:
         ResultError: if there is no such network.

@@ -36,7 +36,7 @@ class TrainedModel:
 
 
 def trained_model(source: str, dimensions: Mapping[str, int] | None = None) -> TrainedModel:
-    """Reads a model.
+    """Read a model.
 
     Args:
         source: an ``.onnx`` file, or a name of the catalogue.
@@ -183,7 +183,7 @@ class Rewriter:
 
 
 def _let_others_read_originals(model: Any, layers: Collection[str]) -> None:
-    """Takes the pairs on activations from all readers but ``layers``: the quantiser gives them to
+    """Take the pairs on activations from all readers but ``layers``: the quantiser gives them to
     every reader of a tensor."""
     producers = {name: node for node in model.graph.node for name in node.output}
     for node in model.graph.node:

@@ -130,7 +130,9 @@ def test_what_cannot_be_explored_is_refused(message: str, problem: dse.Problem) 
         (lambda f: dse.load(f).plot(f / "a.svg", "gantt", members=5), "members: a list of"),
         (lambda f: dse.load(f).choices("few"), "resolution: a number from 0 to below 1 .* 'few'"),
         (lambda f: dse.load(f).rows("few"), "resolution: a number from 0 to below 1 .* 'few'"),
-        (lambda f: dse.deploy(f, "sysfs", f), "front: a dse.Front"),
+        (lambda f: dse.deploy(5, "sysfs", f), "front: a front, or its folder"),
+        (lambda f: dse.plan_measurements(5), "front: a front, or its folder"),
+        (lambda f: dse.deploy(f, "sysf", f), "target: the name of a deployment format"),
         (lambda f: dse.deploy(dse.load(f), 5, f), "target: the name of a format"),
         (lambda f: dse.deploy(dse.load(f), "json", f, member=999), "member 999: there are members"),
         (lambda f: dse.deploy(dse.load(f), "json", f, models=5), "models: a mapping"),
@@ -233,4 +235,4 @@ def test_one_library_under_two_names() -> None:
 
 def test_a_wrong_size_names_its_dimension() -> None:
     with pytest.raises(dse.DseError, match="dimensions of 'past': an integer from 1 to 10\\^9"):
-        dse.Problem(["qwen2-0.5b"], "rk3588", dimensions={"past": {"sequence": 3}})
+        dse.Problem(["qwen2-0.5b"], "rk3588", dimensions={"past": "3"})  # type: ignore[dict-item]

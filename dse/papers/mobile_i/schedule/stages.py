@@ -54,7 +54,7 @@ def stages_of(
 def staged_placement(
     graph: TaskGraph, engines: int, copies: int, stages: Sequence[Sequence[int]]
 ) -> Placement:
-    """Lists of one period: whenever an engine is free, the ready task with the longest way to go.
+    """Schedule a period: a free engine takes the ready task with the longest way to go.
 
     A task is ready when all its predecessors of the same copy and stage have ended and their data
     has come through the memory. The period is the end of the last task.

@@ -56,7 +56,7 @@ class DaskWorkers:
         return len(self._futures)
 
     def submit(self, task: RunTask) -> None:
-        """Gives the run to the cluster, in the order of submission."""
+        """Give the run to the cluster, in the order of submission."""
         # pure=False: the same run may come again after it has failed.
         future = self._client.submit(
             self._function, task, pure=False, key=f"run-{task.hash[:16]}-{id(task):x}"
@@ -69,7 +69,7 @@ class DaskWorkers:
         return 0
 
     def wait(self, seconds: float) -> list[RunFinished]:
-        """Runs that have ended."""
+        """Return the runs that have ended."""
         ended = []
         try:
             ended.append(self._taken(self._ended.get(timeout=max(seconds, 0.001))))

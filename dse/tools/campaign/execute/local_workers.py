@@ -62,7 +62,7 @@ class LocalWorkers:
         return [worker.process.pid for worker in self._workers if worker.process.pid is not None]
 
     def submit(self, task: RunTask) -> None:
-        """Gives the run to a free process, to one that remembers its problem if there is one."""
+        """Give the run to a free process, to one that remembers its problem if there is one."""
         key = problem_key(task.inputs.settings)
         free = [worker for worker in self._workers if worker.task is None]
         worker = next((one for one in free if one.remembers == key), None)
@@ -87,7 +87,7 @@ class LocalWorkers:
         return next((index for index, key in enumerate(keys) if key not in busy), 0)
 
     def wait(self, seconds: float) -> list[RunFinished]:
-        """Runs that have ended, and those whose process died."""
+        """Return the runs that have ended, and those whose process died."""
         busy = {worker.pipe: worker for worker in self._workers if worker.task is not None}
         ended = []
         for pipe in wait(list(busy), seconds):
@@ -166,7 +166,7 @@ def _serve(pipe: Connection, function: RunFunction) -> None:
 
 
 def _end_with_parent() -> None:
-    """Ends this process when the one that started it has been killed."""
+    """End this process when the one that started it has been killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

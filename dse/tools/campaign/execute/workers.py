@@ -45,7 +45,7 @@ class Workers(Protocol):
         ...
 
     def close(self) -> None:
-        """Ends the workers, and whatever they are at."""
+        """End the workers, and whatever they are at."""
         ...
 
 

@@ -19,7 +19,7 @@ class Owner:
     """Proof that this process is alive. ``name`` is unique."""
 
     def __init__(self, folder: Path) -> None:
-        """Makes ``folder/NAME.lock`` and locks it.
+        """Make ``folder/NAME.lock`` and lock it.
 
         Raises:
             OSError: if the file cannot be made.
@@ -54,7 +54,7 @@ def is_alive(folder: Path, name: str) -> bool:
 
 
 def forget_dead(folder: Path) -> None:
-    """Removes the files of processes that have ended."""
+    """Remove the files of processes that have ended."""
     for path in folder.glob("*.lock"):
         if not is_alive(folder, path.stem):
             path.unlink(missing_ok=True)

@@ -292,7 +292,7 @@ class Store:
         return {status: found.get(status, (0, 0.0)) for status in RunStatus}
 
     def at_work(self) -> int:
-        """Runs that some living process has claimed."""
+        """Return the number of runs that some living process has claimed."""
         with self._store_errors():
             rows = self._database.execute(
                 "SELECT owner, count(*) FROM runs WHERE owner IS NOT NULL GROUP BY owner"

@@ -192,7 +192,7 @@ class HostMachine:
     def stream_frames(
         self, ledger: Ledger, current: Callable[[], Schedule], more: Callable[[int], bool]
     ) -> tuple[list[FrameRecord], int, int]:
-        """Executes frame after frame, each by the schedule that is newest at its release.
+        """Execute frame after frame, each by the schedule that is newest at its release.
 
         Args:
             ledger: of the problem, with at most as many slots as the machine has.
@@ -234,7 +234,7 @@ class HostMachine:
         return self.memory.view(self._shared[1].buf, (network, slot, name)).copy()
 
     def close(self) -> None:
-        """Ends the processes and lets the shared memory go."""
+        """End the processes and let the shared memory go."""
         for connection in self._connections:
             connection.close()
         for process in self._processes:

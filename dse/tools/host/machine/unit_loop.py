@@ -32,7 +32,7 @@ class Board(Protocol):
         """Return the integer at a place."""
 
     def __setitem__(self, place: int, value: int, /) -> None:
-        """Changes it for all."""
+        """Change it for all."""
 
 
 class Stopped(Exception):

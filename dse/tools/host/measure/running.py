@@ -148,7 +148,7 @@ class DesignRuns:
         self._lost_ns = np.zeros(2, dtype=np.int64)
 
     def run(self, machine: HostMachine, frames: int) -> None:
-        """Runs ``frames`` frames one at a time, and as many as a pipeline."""
+        """Run ``frames`` frames one at a time, and as many as a pipeline."""
         networks = len(self._problem.networks)
         plan, execution = self._execute(machine, frames + WARM_UP, in_flight=1)
         self._frames.append(frame_times(plan, execution, networks))

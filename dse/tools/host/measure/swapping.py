@@ -142,7 +142,7 @@ class ImprovingSchedules:
                 self._take(step.design, networks)
 
     def close(self) -> None:
-        """Ends the search, and waits for its thread."""
+        """End the search, and wait for its thread."""
         self._cancelled.set()
         if self.thread is not None:
             self.thread.join()
