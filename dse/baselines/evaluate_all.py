@@ -35,7 +35,7 @@ BASELINES: tuple[type[Baseline], ...] = (
 )
 """The methods in the order of HaX-CoNN's tables, then Tang's."""
 
-_COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
+COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
 
 
 def compared_objective(problem: Problem) -> int:
@@ -44,7 +44,7 @@ def compared_objective(problem: Problem) -> int:
     It is the first that HaX-CoNN has (Eq. 10, 11, or throughput), else the first of all.
     """
     for index, objective in enumerate(problem.objectives):
-        if objective.kind in _COMPARED and objective.network is None:
+        if objective.kind in COMPARED and objective.network is None:
             return index
     return 0
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from paretosoc.common.text import did_you_mean
-from paretosoc.common.units import PS_PER_MS, TRAFFIC_PER_BYTE
+from paretosoc.common.units import BYTES_PER_MB, PS_PER_MS, TRAFFIC_PER_BYTE
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.workload.workload import TaskTime, WorkloadNetwork
@@ -29,7 +29,6 @@ from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
 from paretosoc.sdf.layer import Layer, LayerKind
 from paretosoc.sdf.onnx.importer import ImportedNetwork
 
-BYTES_PER_MB = 10**6
 KHZ_PER_MHZ = 1000
 
 

@@ -127,12 +127,12 @@ def _one_gpu(platform: Platform) -> dict[str, Place]:
     return {name: core for name, core in units.items() if core is not None or name == gpus[0]}
 
 
-def _of_kinds(platform: Platform, kinds: tuple[str, ...]) -> dict[str, Place]:
-    return {unit.name: unit.kind.upper() for unit in platform.units if unit.kind in kinds}
+def _cpus(platform: Platform) -> dict[str, Place]:
+    return {unit.name: "CPU" for unit in platform.units if unit.kind == "cpu"}
 
 
 def _triton(platform: Platform) -> dict[str, Place]:
-    return {**_of_kinds(platform, ("cpu",)), **_one_gpu(platform)}
+    return {**_cpus(platform), **_one_gpu(platform)}
 
 
 def _openvino(platform: Platform) -> dict[str, Place]:
@@ -146,7 +146,7 @@ def _openvino(platform: Platform) -> dict[str, Place]:
 
 def _rknn(platform: Platform) -> dict[str, Place]:
     cores = _board(platform).rknn
-    return {**_of_kinds(platform, ("cpu",)), **dict(cores)} if cores else {}
+    return {**_cpus(platform), **dict(cores)} if cores else {}
 
 
 _FORMATS = ("fp32", "fp16", "int8")
@@ -177,9 +177,7 @@ RUNTIMES: dict[Runtime, RuntimeRules] = {
     Runtime.OPENVINO: RuntimeRules("OpenVINO", _openvino, ("cpu", "gpu"), has_one_format=True),
     # CPUs run their pieces by ONNX Runtime.
     Runtime.RKNN: RuntimeRules("RKNN", _rknn, ("cpu",), formats=_FORMATS[1:]),
-    Runtime.HOST: RuntimeRules(
-        "dse run", lambda platform: _of_kinds(platform, ("cpu",)), dispatch=GROUP
-    ),
+    Runtime.HOST: RuntimeRules("dse run", _cpus, dispatch=GROUP),
     Runtime.NONE: RuntimeRules(
         "any runtime", lambda platform: dict.fromkeys(platform.unit_by_name), dispatch=GROUP
     ),

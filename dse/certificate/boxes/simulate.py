@@ -9,6 +9,7 @@ from dataclasses import replace
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_summary
+from paretosoc.dse.certificate.boxes.search import MAX_CORNERS
 from paretosoc.dse.errors import InternalError
 from paretosoc.dse.problem.int64_bounds import fits_int64
 from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
@@ -28,8 +29,6 @@ MAX_COMBINATIONS = 20 * MAX_SIMULATED
 """Combinations of units and operating points, those with the same effect counted apart."""
 MAX_FREE_RUNS = 300
 """A free run can take a good part of a second."""
-MAX_CORNERS = 3000
-"""Corners that members leave open. With three and more objectives they are many."""
 
 
 def simulate_space(front: Front, until: Deadline = NEVER) -> tuple[Front, BoundedFront] | None:

@@ -78,7 +78,7 @@ def baselines(
 
 def _compared(objective: str | None, scenario: Scenario | None) -> str:
     """Return the objective that is compared."""
-    from paretosoc.dse.tools.analysis.compare_baselines import COMPARED
+    from paretosoc.dse.baselines.evaluate_all import COMPARED
     from paretosoc.dse.workload.objectives import OF_A_FRAME, OF_A_STREAM
 
     known = [kind.value for kind in COMPARED]

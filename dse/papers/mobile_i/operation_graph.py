@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from paretosoc.fitness.cost_model.fusion import FUSED_KINDS, FUSED_OPERATIONS, NOT_A_BASE
 from paretosoc.sdf.analysis.repetition import repetition_vector
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.graph import Actor, SdfGraph
@@ -16,8 +17,6 @@ from paretosoc.sdf.grouping.parts import split_layers
 from paretosoc.sdf.layer import LayerKind
 from paretosoc.sdf.rates import Rate, in_phases
 
-_JOINS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
-_NO_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 _CHANNEL_BY_CHANNEL = frozenset({LayerKind.POOLING, LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 
 
@@ -43,17 +42,12 @@ class OperationGraph:
 def fused_groups(graph: SdfGraph) -> GroupedNetwork:
     """Return every layer as a group of its own, except that an activation, a batch normalisation or
     an element-wise layer joins the only layer that it reads, if nothing else reads that one."""
+    from networkx.utils import UnionFind
+
     layers, tensors = layers_of(graph), tensors_of(graph)
     split = split_layers(range(len(layers)), layers, tensors)
     home = {index: number for number, part in enumerate(split) for index in part}
-    joined_to = list(range(len(split)))
-
-    def part_of(index: int) -> int:
-        part = home[index]
-        while joined_to[part] != part:
-            part = joined_to[part] = joined_to[joined_to[part]]
-        return part
-
+    joined = UnionFind(range(len(split)))
     sources: dict[int, set[int]] = {index: set() for index in range(len(layers))}
     readers: dict[int, set[int]] = {index: set() for index in range(len(layers))}
     for tensor in tensors:
@@ -61,7 +55,7 @@ def fused_groups(graph: SdfGraph) -> GroupedNetwork:
         for reader in tensor.readers:
             sources[reader].add(tensor.source)
     for index, layer in enumerate(layers):
-        if not (layer.kind in _JOINS or layer.operation == "BatchNormalization"):
+        if not (layer.kind in FUSED_KINDS or layer.operation in FUSED_OPERATIONS):
             continue
         if len(sources[index]) != 1:
             continue
@@ -71,12 +65,12 @@ def fused_groups(graph: SdfGraph) -> GroupedNetwork:
             readers[source] == {index}
             and feeder.result_elements == 0
             and feeder.output_elements == layer.output_elements
-            and feeder.kind not in _NO_BASE
+            and feeder.kind not in NOT_A_BASE
         ):
-            joined_to[part_of(index)] = part_of(source)
+            joined.union(home[index], home[source])
     parts: dict[int, list[int]] = {}
     for index in range(len(layers)):
-        parts.setdefault(part_of(index), []).append(index)
+        parts.setdefault(joined[home[index]], []).append(index)
     return groups_from_parts(graph, list(parts.values()))
 
 

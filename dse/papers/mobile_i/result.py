@@ -11,7 +11,7 @@ from paretosoc.common.files import naming, read_file
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.named_members import member_number
+from paretosoc.results.front.named_members import FASTEST, LOWEST_ENERGY, member_number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paretosoc.dse.certificate.verify.checks import Check
 
 FILE = "periodic.json"
-FASTEST, LOWEST_ENERGY, SMALLEST = "fastest", "lowest-energy", "smallest"
+SMALLEST = "smallest"
 
 
 @dataclass(frozen=True)

@@ -31,12 +31,12 @@ from pymoo.util.ref_dirs import get_reference_directions
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.search.base import Engine, Violation
 from paretosoc.dse.search.optimizers.initial_population import initial_population
+from paretosoc.dse.search.optimizers.nsga2 import POPULATION
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
 from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.problem.limits import constraints_of
 
-POPULATION = 200
 SMS_POPULATION = 100
 """Smaller, as each survivor costs a hypervolume."""
 

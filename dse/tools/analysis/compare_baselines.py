@@ -28,7 +28,6 @@ from paretosoc.results.problem.rates import rate_uhz
 
 EVALUATIONS = 5_000
 """Evaluations of the search if nothing can be proved."""
-COMPARED = (ObjectiveKind.LATENCY, ObjectiveKind.INVERSE_LATENCY, ObjectiveKind.THROUGHPUT)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,12 +25,11 @@ from paretosoc.fitness.profiles.layer_names import (
 )
 from paretosoc.fitness.profiles.measured_layers import LayerTime, joined, ms_text
 from paretosoc.fitness.profiles.profile_document import Import
+from paretosoc.fitness.profiles.profilers.trace_ranges import MAX_US
 from paretosoc.platforms.errors import PlatformError
 
 _NODE = re.compile(r"(.*)_kernel_time")
 _RUN = "model_run"
-_MAX_US = 10**15
-"""Thirty years. Longer times are refused."""
 _MAX_UNREADABLE = 100
 """With more events that cannot be read the file is something else."""
 
@@ -123,7 +122,7 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
 
 
 def _timed(event: Mapping[str, Any]) -> bool:
-    return all(type(event.get(key)) is int and 0 <= event[key] <= _MAX_US for key in ("ts", "dur"))
+    return all(type(event.get(key)) is int and 0 <= event[key] <= MAX_US for key in ("ts", "dur"))
 
 
 def _events(text: str, label: str) -> tuple[list[Mapping[str, Any]], list[str]]:

@@ -21,7 +21,8 @@ from paretosoc.common.files import read_file
 from paretosoc.platforms.errors import PlatformError
 
 _NS_PER_US = 1000
-_MAX_US = 10**15
+MAX_US = 10**15
+"""Thirty years. Longer times are refused."""
 _KERNEL_TIME = "_kernel_time"
 """Ending of ONNX Runtime's names of nodes."""
 _SQLITE = b"SQLite format 3\0"
@@ -135,7 +136,7 @@ def _event_ranges(text: str, label: str) -> list[TraceRange]:
 
 
 def _is_time(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= _MAX_US
+    return type(value) in (int, float) and 0 <= value <= MAX_US
 
 
 def _range(name: str, start_us: float, end_us: float) -> TraceRange:
