@@ -27,7 +27,7 @@ BaselinesGiven = Annotated[
     Given,
     FromTable(
         (
-            *("scenario", "match_repeats", "groups", "max_transitions", "units", "fixed"),
+            *("scenario", "match_repeats", "groups", "max_transitions", "units", "runtime", "fixed"),
             *("precision", "search_order", "limit"),
             *("profile", "losses", "variants", "dimensions", "batch"),
         )
@@ -54,8 +54,9 @@ def baselines(
 ) -> None:
     """Compare the schedules of other methods with the optimum.
 
-    Uses the GPU and one other accelerator unless --units names others. Clocks that --fix does not
-    name are at their fastest. Each network has about 10 groups unless --groups asks for others.
+    Uses the GPU and one other accelerator unless --units names others, or all units if the runtime
+    serves no such pair. Clocks that --fix does not name are at their fastest. Each network has
+    about 10 groups unless --groups asks for others.
     """
     from paretosoc.dse.cli.shared.build import problem_from_texts
     from paretosoc.dse.tools.analysis.compare_baselines import compare
@@ -93,7 +94,7 @@ def _narrowed(given: Given, chip: Platform, *, coarse: bool) -> Given:
     """Return options with two accelerators, the fastest clocks and few groups as defaults."""
     from paretosoc.dse.tools.analysis.compare_baselines import two_accelerators
 
-    pair = two_accelerators(chip)
+    pair = two_accelerators(chip, given["runtime"])
     asked = given["fixed"] or []
     named = {text.partition("=")[0] for text in asked}
     fixed = [f"{domain.name}=max" for domain in chip.domains if domain.name not in named]

@@ -25,6 +25,7 @@ from paretosoc.results.front.mapping_gain import is_one_unit
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import rate_uhz
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 
 EVALUATIONS = 5_000
 """Evaluations of the search if nothing can be proved."""
@@ -144,9 +145,12 @@ def rate_sum(member: Member) -> float:
     return sum(rate_uhz(max(latency, 1)) for latency in member.latencies_ps) / 1e6
 
 
-def two_accelerators(platform: Platform) -> tuple[str, ...] | None:
+def two_accelerators(platform: Platform, runtime: str | None = None) -> tuple[str, ...] | None:
     """Return the GPU and the first unit that is neither GPU nor CPU, as in HaX-CoNN's experiments,
-    or None if the chip has no such pair."""
-    gpus = [unit.name for unit in platform.units if unit.kind == "gpu"]
-    others = [unit.name for unit in platform.units if unit.kind not in ("gpu", "cpu")]
+    or None if the runtime, by default the board's, serves no such pair."""
+    usual = (platform.deployment and platform.deployment.runtime) or Runtime.NONE.value
+    served = RUNTIMES[Runtime(runtime or usual)].places(platform)
+    units = [unit for unit in platform.units if unit.name in served]
+    gpus = [unit.name for unit in units if unit.kind == "gpu"]
+    others = [unit.name for unit in units if unit.kind not in ("gpu", "cpu")]
     return (gpus[0], others[0]) if gpus and others else None

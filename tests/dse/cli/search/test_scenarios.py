@@ -216,5 +216,8 @@ def test_gains_are_ratios_less_one():
 
 def test_two_accelerators_are_those_of_the_papers():
     assert two_accelerators(load_platform("jetson-agx-xavier")) == ("gpu", "dla0")
+    # RKNN, the board's runtime, serves no GPU.
+    assert two_accelerators(load_platform("rk3588")) is None
+    assert two_accelerators(load_platform("rk3588"), "none") == ("gpu", "npu0")
     assert two_accelerators(load_platform("snapdragon-865")) == ("gpu", "dsp")
     assert two_accelerators(load_platform("jetson-tx2")) is None
