@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,13 +15,14 @@ from examples.mapformer.contenders import MANAGERS, MAPFORMER, OURS, OURS_WITH_R
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of, torchvision_networks
 from examples.mapformer.predicted_outcomes import predicted_outcomes
+from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
 from paretosoc.dse.papers.estimator.predictor import (
     Bins,
     Prediction,
     PredictorName,
     TimelinePredictor,
 )
-from paretosoc.dse.papers.estimator.training.data_set import load_data
+from paretosoc.dse.papers.estimator.training.data_set import load_data, problems_with_rows
 from paretosoc.dse.papers.estimator.training.workloads import build
 from paretosoc.dse.papers.managers.mapformer.value import Mode
 from paretosoc.fitness import simulate_long_run as long_run
@@ -356,3 +358,21 @@ def test_the_shipped_data_has_the_groups_of_todays_cuts():
     expected = [sum(groups[name] for name in names) for names in data.workloads]
     lengths = {len(row) - expected[w] for row, w in zip(data.rows, data.workload, strict=True)}
     assert lengths == domains
+
+
+def test_the_shipped_data_is_near_todays_costs():
+    """Else ``dse papers learn`` is to be run again, as docs/papers/mapformer.md says."""
+    data = load_data(table3.DATA)
+    of_few = data.workload % 400 == 0
+    few = replace(
+        data,
+        workload=data.workload[of_few],
+        rows=tuple(itertools.compress(data.rows, of_few)),
+    )
+    said = [TimelinePredictor().predict(*each) for each in problems_with_rows(few)]
+    settings = shipped_estimator().settings
+    for name, bins in (("throughput_hz", settings.throughput), ("power_w", settings.power)):
+        today = np.concatenate([getattr(one, name) for one in said])
+        off = np.abs(np.log(today / getattr(data, name)[of_few])).mean()
+        class_width = np.median(np.diff(np.log(bins.edges)))
+        assert off < class_width / 4, name
