@@ -27,8 +27,8 @@ BaselinesGiven = Annotated[
     Given,
     FromTable(
         (
-            *("scenario", "match_repeats", "groups", "max_transitions", "units", "runtime", "fixed"),
-            *("precision", "search_order", "limit"),
+            *("scenario", "match_repeats", "groups", "max_transitions", "units", "runtime"),
+            *("fixed", "precision", "search_order", "limit"),
             *("profile", "losses", "variants", "dimensions", "batch"),
         )
     ),
