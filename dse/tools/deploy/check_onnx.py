@@ -19,7 +19,7 @@ from paretosoc.dse.tools.deploy.random_weights import (
     random_weight,
     take_fillings,
 )
-from paretosoc.results.deploy.scripts.compare import LIMIT, compare, tolerance_of
+from paretosoc.results.deploy.scripts.compare import compare, tolerance_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.onnx.dimensions import Dimensions
@@ -28,8 +28,6 @@ from paretosoc.sdf.onnx.nodes import FLOAT16
 from paretosoc.sdf.onnx.operators.op_kinds import needs_plugin, operation_name
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
 
-_FINITE = float(np.finfo(np.float32).max)
-"""A tolerance that only refuses results that are not finite."""
 _KNOWN_IR = 10
 """The file format's version that every ONNX Runtime that we take reads."""
 
@@ -161,9 +159,7 @@ def check_formats(
     Args:
         parts: as they were written, each with its number of layers.
         values: of the parts in FP32, as :func:`check_equality` gives them.
-        types: the number format, or None, which runs the parts and compares nothing. Roundings of
-            INT8 alone reach the limit of tolerances in 16 layers: parts that are deeper are
-            compared, and not refused.
+        types: the number format, or None, which runs the parts and compares nothing.
 
     Returns:
         The largest difference, as a share of its tensor's largest value, or None if nothing was
@@ -179,9 +175,8 @@ def check_formats(
         found = _run_part(runtime, written, values, label)
         if types is None:
             continue
-        tolerance = tolerance_of(layers, types)
-        if types == "int8" and tolerance == LIMIT:
-            tolerance = _FINITE
+        operations = {node.op_type for node in written.part.model.graph.node}
+        tolerance = tolerance_of(layers, types, operations)
         claim = "the part in its number format differs from the part in FP32"
         name = f"{label}, {written.path.name}: tensor"
         shares += [

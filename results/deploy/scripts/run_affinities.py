@@ -91,7 +91,8 @@ def main() -> int:
         except RuntimeError as error:
             sys.exit(f"run.py: {target}: {str(error).strip().splitlines()[-1]}")
         results = [compare(*pair) for pair in zip(one, other, strict=True)]
-        tolerance = tolerance_of(len(layers), "fp16" if "NPU" in used else "fp32")
+        operations = {operation.get_type_name() for operation in model.get_ordered_ops()}
+        tolerance = tolerance_of(len(layers), "fp16" if "NPU" in used else "fp32", operations)
         right &= all(difference <= tolerance * largest for difference, largest in results)
         difference, largest = (max(values) for values in zip(*results, strict=True))
         counts = ", ".join(

@@ -100,10 +100,15 @@ def _check_results(network: Mapping[str, Any], folder: Path, values: Mapping[str
     """Compare the results of a network with those of the CPU's provider alone."""
     read = {tensor["name"] for part in network["segments"] for tensor in part["inputs"]}
     alone: dict[str, Any] = {}
+    operations: set[str] = set()
     for part in network["segments"]:
-        run_session(open_session(folder / part["file"], CPU_ALONE), alone)
+        session = open_session(folder / part["file"], CPU_ALONE)
+        run_session(session, alone)
+        for assigned in session.get_provider_graph_assignment_info():
+            operations |= {node.op_type for node in assigned.get_nodes()}
     layers = sum(len(group["layers"]) for group in network["groups"])
-    tolerance, right = tolerance_of(layers, "fp16" if network["half"] else "fp32"), True
+    number_format, right = "fp16" if network["half"] else "fp32", True
+    tolerance = tolerance_of(layers, number_format, operations)
     results = [tensor["name"] for part in network["segments"] for tensor in part["outputs"]]
     for name in [each for each in results if each not in read]:
         difference, largest = compare(values[name], alone[name])

@@ -213,6 +213,11 @@ def test_results_may_differ_by_the_roundings_of_fp16_if_the_model_has_it(half, t
         assert _check_results(network, out, found) == right
     deep = network | {"groups": [{"layers": [""] * 1000}]}
     assert not _check_results(deep, out, values | {"y": 0.7 * values["y"]})
+    path = str(out / network["segments"][0]["file"])
+    chosen = onnx.load(path)
+    chosen.graph.node.append(helper.make_node("ArgMax", ["x"], ["at"]))
+    onnx.save(chosen, path)
+    assert _check_results(network, out, values | {"y": 0.7 * values["y"]}) == half
 
 
 def test_a_provider_that_leaves_its_nodes(tmp_path):

@@ -15,7 +15,21 @@ import numpy as np
 class Model:
     inputs = ()
     def get_ordered_ops(self):
+        return OPERATIONS
+
+class Operation:
+    def __init__(self, name):
+        self.name = name
+    def get_type_name(self):
+        return self.name
+    def get_friendly_name(self):
+        return self.name
+    get_name = get_friendly_name
+    def input_values(self):
         return ()
+    outputs = input_values
+    def get_rt_info(self):
+        return {}
 
 class Core:
     hints = {}
@@ -55,16 +69,24 @@ def test_results_may_differ_as_far_as_the_devices_round(tmp_path, devices, layer
     assert ran.returncode == (not right)
 
 
+@pytest.mark.parametrize(("operation", "right"), [("TopK", True), ("Add", False)])
+def test_a_rounding_may_choose_others(tmp_path, operation, right):
+    ran = execute(tmp_path, ("GPU", "NPU"), 0.5, operations=(operation,))
+    assert (ran.stderr, ran.returncode) == ("", not right)
+
+
 def test_a_model_that_openvino_does_not_read_is_an_error_in_a_line(tmp_path):
     ran = execute(tmp_path, ("GPU", "CPU"), 0.0, model="unknown.onnx")
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr == "run.py: HETERO:GPU,CPU: No rule for: Strange\n"
 
 
-def execute(folder, devices, error, model="one.onnx", layers=2):
+def execute(folder, devices, error, model="one.onnx", layers=2, operations=()):
     for name, script in (("run.py", "run_affinities.py"), ("compare.py", "compare.py")):
         (folder / name).write_text(script_text(script))
-    (folder / "openvino.py").write_text(STAND_IN + f"\nERROR = {error}\n")
+    (folder / "openvino.py").write_text(
+        STAND_IN + f"\nERROR = {error}\nOPERATIONS = [*map(Operation, {operations})]\n"
+    )
     groups = [
         {"unit": unit, "layers": [f"{unit}{k}" for k in range(layers // 2)]} for unit in ("a", "b")
     ]

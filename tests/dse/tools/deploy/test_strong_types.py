@@ -252,6 +252,15 @@ def test_a_wrong_part_is_refused_however_deep_it_is_but_in_int8(types, layers, t
             check_formats(parts, values, types, "small")
 
 
+def test_a_part_that_chooses_is_not_refused(tmp_path):
+    parts, values = cast_parts(tmp_path, "fp16")
+    values |= {"y": 2 * values["y"]}
+    with pytest.raises(ResultError, match="differs from the part in FP32 by"):
+        check_formats(parts, values, "fp16", "small")
+    parts[-1][0].part.model.graph.node[-1].op_type = "TopK"
+    assert check_formats(parts, values, "fp16", "small") == pytest.approx(0.5, abs=0.05)
+
+
 def test_a_cast_part_that_does_not_run_is_refused_with_random_weights_too(tmp_path):
     parts, values = cast_parts(tmp_path, "fp16")
     model = onnx.load(str(parts[0][0].path))
