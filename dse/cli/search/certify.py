@@ -46,12 +46,13 @@ def certify(
     from paretosoc.dse.api.front import Front
     from paretosoc.dse.api.proof import prove, save_checkpoint
     from paretosoc.dse.tools.dask_cluster import SearchCluster
-    from paretosoc.results.export.result_folder import check_output_folder
+    from paretosoc.results.export.result_folder import REPORT_FILE, check_output_folder
 
     if dask is not None and jobs is not None:
         raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
     front = Front.load(folder)
     check_output_folder(folder, overwrite=True)
+    has_report = (folder / REPORT_FILE).exists()
     cluster = None if dask is None else SearchCluster(dask)
     try:
         with proof_line(quiet=quiet) as on_progress:
@@ -73,6 +74,8 @@ def certify(
     if proof is not None:
         front = front.with_proof(proof)
         front.save(folder, overwrite=True)
+        if has_report and not quiet:
+            say(f"{REPORT_FILE} had the earlier proof and is gone: 'dse report {folder}' writes it")
         if proof.refused is not None and not quiet:
             say(f"the front is not proved: {proof.refused}")
         if proof.not_shown is not None:
