@@ -153,7 +153,7 @@ POOLS = (
         "RK3588's NPU",
         "npu",
         ("int8",),
-        Prior(efficiency=0.5, share=0.3),
+        Prior(efficiency=0.5, share=0.3, classes=((ELEMENTS, 0.01),)),
         ("rk3588",),
         (("rk3588-joint-npu", "int8"),),
         (("rk3588", RKNN),),
