@@ -63,7 +63,7 @@ def nsga2(space: DesignSpace, *, seed: int, population: int = POPULATION) -> Pym
     return PymooEngine("pymoo-nsga2-own", space, algorithm, seed=seed)
 
 
-def nsga3(space: DesignSpace, *, seed: int, population: int = POPULATION) -> PymooEngine:
+def nsga3(space: DesignSpace, *, seed: int) -> PymooEngine:
     """Return NSGA-III (Deb, Jain 2014) with our operators.
 
     It has about as many reference directions, evenly spaced (Das, Dennis 1998), as places in the
@@ -71,19 +71,19 @@ def nsga3(space: DesignSpace, *, seed: int, population: int = POPULATION) -> Pym
     """
     width = len(space.problem.objectives)
     parts = 1
-    while comb(parts + width, width - 1) <= population:
+    while comb(parts + width, width - 1) <= POPULATION:
         parts += 1
     directions = get_reference_directions("das-dennis", width, n_partitions=parts)
     algorithm = NSGA3(ref_dirs=directions, pop_size=len(directions), **_own_operators(space))
     return PymooEngine("nsga3", space, algorithm, seed=seed)
 
 
-def sms_emoa(space: DesignSpace, *, seed: int, population: int = SMS_POPULATION) -> PymooEngine:
+def sms_emoa(space: DesignSpace, *, seed: int) -> PymooEngine:
     """Return SMS-EMOA (Beume, Naujoks, Emmerich 2007) with our operators.
 
     The row that adds the least hypervolume leaves.
     """
-    algorithm = SMSEMOA(pop_size=population, **_own_operators(space))
+    algorithm = SMSEMOA(pop_size=SMS_POPULATION, **_own_operators(space))
     return PymooEngine("sms-emoa", space, algorithm, seed=seed)
 
 
