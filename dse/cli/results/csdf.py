@@ -8,6 +8,7 @@ from typing import Annotated
 
 from paretosoc.common.files import replace_file
 from paretosoc.common.tables import plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
@@ -82,7 +83,7 @@ def _print(result: MappedDataflow, index: int) -> None:
     console.print(table)
     figures = _figures(result)
     print(
-        f"Software-pipelined over {result.frames_ahead + 1} frames: "
+        f"Software-pipelined over {pluralize(result.frames_ahead + 1, 'frame')}: "
         f"{figures['frames_per_second']:.4g} frames/s, one in each largest load. "
         f"In order: {figures['in_order_frames_per_second']:.4g} frames/s."
     )

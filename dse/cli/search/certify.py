@@ -72,9 +72,11 @@ def certify(
         if cluster is not None:
             cluster.close()
     if proof is not None:
+        is_new = proof.front is not front.numeric
         front = front.with_proof(proof)
-        front.save(folder, overwrite=True)
-        if has_report and not quiet:
+        if is_new:
+            front.save(folder, overwrite=True)
+        if is_new and has_report and not quiet:
             say(f"{REPORT_FILE} had the earlier proof and is gone: 'dse report {folder}' writes it")
         if proof.refused is not None and not quiet:
             say(f"the front is not proved: {proof.refused}")

@@ -454,8 +454,11 @@ def test_equations_that_show_nothing_end_with_a_status(
     assert said in " ".join(ended.err.split())
     monkeypatch.setattr(strategy, "FEW_PARTS", 2)
     assert dse("certify", folder, "--fastest").status == 0
+    assert dse("report", folder).status == 0
     late = dse("certify", folder, "--formulation", "--time-limit", "0.001")
     assert late.status == 4
+    # The proof is the one that the page has.
+    assert (folder / "report.html").exists()
     assert "ended after 0 questions by the time limit" in " ".join(late.err.split())
     done = dse("certify", folder, "--formulation")
     assert done.status == 0

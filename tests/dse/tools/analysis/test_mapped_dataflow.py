@@ -77,6 +77,13 @@ def folder(tmp_path_factory):
     return where
 
 
+def test_one_unit_has_one_frame(dse, tmp_path):
+    command = ("explore", "bvlc_alexnet", "-p", "jetson-orin-nano-8gb", "--max-evaluations", "10")
+    assert dse(*command, "--max-nodes", "0", "-q", "-o", tmp_path / "run").status == 0
+    shown = dse("analyze", "csdf", tmp_path / "run").out
+    assert "Software-pipelined over 1 frame: " in shown
+
+
 def test_the_command_shows_and_writes(dse, folder, tmp_path):
     for name in ("graph.json", "graph.xml"):
         outcome = dse("analyze", "csdf", folder, "--member", "0", "-o", tmp_path / name)
