@@ -378,6 +378,11 @@ class Platform:
         return {unit.name: unit for unit in self.units}
 
     @cached_property
+    def transition_by_unit(self) -> dict[str, Transition]:
+        """Return the cost of handing tensors over, by the unit's name."""
+        return {transition.unit: transition for transition in self.transitions}
+
+    @cached_property
     def memory_peak_kbps(self) -> int:
         """Return the peak bandwidth at the memory's fastest clock, in kB/s."""
         fastest = self.domain_by_name[self.memory.domain].frequencies_khz[-1]

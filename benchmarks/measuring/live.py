@@ -34,10 +34,9 @@ from paretosoc.dse.tools.host.machine.execution_plan import Dispatch, make_execu
 from paretosoc.dse.tools.host.machine.host_units import HostUnit, describe_host, free_cores
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import SubModels, write_sub_models
-from paretosoc.dse.tools.host.measure.execution_times import frame_times
+from paretosoc.dse.tools.host.measure.execution_times import WARM_UP, frame_times
 from paretosoc.dse.tools.host.measure.host_documents import UNKNOWN, platform_document
 from paretosoc.dse.tools.host.measure.profiling import draft_problem
-from paretosoc.dse.tools.host.measure.running import WARM_UP
 from paretosoc.dse.tools.measuring.experiments import Experiment
 from paretosoc.dse.tools.measuring.planning import Decisions
 from paretosoc.dse.workload.options import Options

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from examples.arguments import output_folder
-from paretosoc.common.arrays import BoolArray, FloatArray
+from paretosoc.common.arrays import BoolArray, Float32Array, FloatArray
 from paretosoc.dse.papers.estimator.training.data_set import DataSet, load_data, problems_with_rows
 from paretosoc.dse.papers.estimator.training.machine import one_torch_thread
 from paretosoc.dse.papers.estimator.training.pipeline import split_of
@@ -26,7 +26,6 @@ from paretosoc.dse.papers.managers.omniboost.network import (
     HIDDEN,
     UNITS,
     Embedding,
-    Singles,
 )
 from paretosoc.dse.papers.managers.omniboost.omniboost import THRESHOLDS_W, weights_name
 from paretosoc.dse.space.design_space import DesignSpace
@@ -37,7 +36,7 @@ BATCH = 128
 LEARNING_RATE = 1e-3
 
 
-def embed(data: DataSet) -> Singles:
+def embed(data: DataSet) -> Float32Array:
     """Return [n, 4, 10, 32]: the embedding of every sample."""
     return np.concatenate(
         [Embedding(DesignSpace(problem)).of(rows) for problem, rows in problems_with_rows(data)]
@@ -45,13 +44,13 @@ def embed(data: DataSet) -> Singles:
 
 
 def train(
-    embedded: Singles,
+    embedded: Float32Array,
     throughput_hz: FloatArray,
     *,
     seed: int = 0,
     epochs: int = EPOCHS,
     on_epoch: Callable[[int, float], None] | None = None,
-) -> dict[str, Singles]:
+) -> dict[str, Float32Array]:
     """Return weights by name, single precision, from samples [n, 4, 10, 32] and their throughput
     [n].
 
@@ -65,12 +64,12 @@ def train(
 
 def _trained(
     torch: Any,
-    embedded: Singles,
+    embedded: Float32Array,
     throughput_hz: FloatArray,
     seed: int,
     epochs: int,
     on_epoch: Callable[[int, float], None] | None,
-) -> dict[str, Singles]:
+) -> dict[str, Float32Array]:
     torch.manual_seed(seed)
     rng = np.random.default_rng(seed)
     target = np.log(throughput_hz)

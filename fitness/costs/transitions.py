@@ -57,7 +57,7 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
     one launch, then it is read in the one format and written in the other, at the bandwidth that
     the unit has alone.
     """
-    costs = {transition.unit: transition for transition in platform.transitions}
+    costs = platform.transition_by_unit
     peaks = [unit.peak_by_format.get(precision) for unit, precision in ends]
     widths = [None if peak is None else peak.bytes_per_element for peak in peaks]
     result = np.zeros((len(ends), len(ends)), dtype=np.int64)
@@ -69,7 +69,7 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
             if source.name == target.name:
                 result[row, column] = _converting_ps(platform, source, elements * (written + read))
                 continue
-            result[row, column] = _carried(
+            result[row, column] = carried_ps(
                 costs[source.name], costs[target.name], elements * written
             )
     return result
@@ -78,15 +78,16 @@ def passing_ps(platform: Platform, ends: Sequence[tuple[Unit, str]], elements: i
 def carrying_ps(platform: Platform, units: Sequence[Unit], size: int) -> IntArray:
     """Return the time of so many bytes from one unit to another, [units, units], ps. A unit that is
     there several times passes them to itself in no time."""
-    costs = {transition.unit: transition for transition in platform.transitions}
+    costs = platform.transition_by_unit
     rows = [
-        [0 if a is b else _carried(costs[a.name], costs[b.name], size) for b in units]
+        [0 if a is b else carried_ps(costs[a.name], costs[b.name], size) for b in units]
         for a in units
     ]
     return np.array(rows, dtype=np.int64)
 
 
-def _carried(out: Transition, into: Transition, size: int) -> int:
+def carried_ps(out: Transition, into: Transition, size: int) -> int:
+    """Return the time of so many bytes from one unit to another."""
     traffic = size * TRAFFIC_PER_BYTE
     return round_half_up(
         Fraction(traffic, out.out_bandwidth_kbps)
@@ -118,7 +119,7 @@ def channel_costs(
     of Eq. 7. ``index``: domain name -> its number in the problem.
     """
     core = unit.clocks[0] if unit.host is None else unit.host
-    (transition,) = (entry for entry in platform.transitions if entry.unit == unit.name)
+    transition = platform.transition_by_unit[unit.name]
     peak = unit.peak_by_format.get(precision)
     width = 0 if peak is None else peak.bytes_per_element
     ladder = platform.ladder_khz(core)

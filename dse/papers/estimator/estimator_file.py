@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from paretosoc.common.arrays import Float32Array
 from paretosoc.common.files import read_file
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.inference import LearnedPredictor
@@ -21,7 +22,6 @@ from paretosoc.dse.papers.estimator.settings import (
     WIDTH,
     EstimatorSettings,
 )
-from paretosoc.dse.papers.estimator.tokens import Float32Array
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
 from paretosoc.results.io.optional import optional_import

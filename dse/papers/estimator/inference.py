@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from paretosoc.common.arrays import IntArray
+from paretosoc.common.arrays import Float32Array, IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.inputs import Inputs, inputs_of
 from paretosoc.dse.papers.estimator.predictor import Prediction, PredictorName
@@ -18,7 +18,7 @@ from paretosoc.dse.papers.estimator.settings import (
     distances,
     sinusoids,
 )
-from paretosoc.dse.papers.estimator.tokens import Float32Array, TokenMaker
+from paretosoc.dse.papers.estimator.tokens import TokenMaker
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.problem import Problem
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.common.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from paretosoc.dse.papers.estimator.settings import (
     MAX_POSITIONS,
     EstimatorSettings,
@@ -16,7 +16,7 @@ from paretosoc.dse.papers.estimator.settings import (
     places,
     spread,
 )
-from paretosoc.dse.papers.estimator.tokens import Float32Array, Tokens
+from paretosoc.dse.papers.estimator.tokens import Tokens
 
 MAX_DEVIATIONS = 6.0
 """Figures are cut off so far from the mean, so that unseen values do not drown the rest."""

@@ -9,12 +9,12 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from paretosoc.common.arrays import FloatArray
+from paretosoc.common.arrays import Float32Array, FloatArray
 from paretosoc.common.documents.document import read_document, write_document
 from paretosoc.common.documents.marks import Key
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.predictor import CLASSES, Bins
-from paretosoc.dse.papers.estimator.tokens import PLAYED_FIGURES, STATIC_FIGURES, Float32Array
+from paretosoc.dse.papers.estimator.tokens import PLAYED_FIGURES, STATIC_FIGURES
 from paretosoc.results.io.canonical_json import Json
 from paretosoc.results.problem.problem import Problem
 

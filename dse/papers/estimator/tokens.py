@@ -15,9 +15,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.common.arrays import BoolArray, Float32Array, FloatArray, IntArray
 from paretosoc.dse.papers.estimator.features import (
     FigureReader,
     Segments,
@@ -27,8 +26,6 @@ from paretosoc.dse.papers.estimator.features import (
 from paretosoc.dse.papers.estimator.truncated_simulation import ShortPlay, play_shortly
 from paretosoc.results.problem.execution import frames_in_flight
 from paretosoc.results.problem.problem import Problem
-
-Float32Array = NDArray[np.float32]
 
 STATIC_FIGURES = (
     *("log work", "log work per group", "log groups", "demand", "log power"),

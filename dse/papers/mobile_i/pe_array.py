@@ -10,6 +10,7 @@ from paretosoc.common.units import PS_PER_NS, TRAFFIC_PER_BYTE
 from paretosoc.dse.papers.mobile_i.operation_graph import OperationGraph, firing_operations
 from paretosoc.dse.papers.mobile_i.periodic import EngineArray, Task, TaskGraph, Transfer
 from paretosoc.fitness.costs.network_costs import choose_precision, network_costs
+from paretosoc.fitness.costs.transitions import carried_ps
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import PeArray, Platform, Unit
@@ -139,12 +140,8 @@ def _shared(unit: Unit, array: PeArray, engines: int) -> Unit:
 def _transfer(source: int, target: int, size: int, platform: Platform, array: PeArray) -> Transfer:
     """Return a transfer. The way through the memory is that of a transition from the unit to
     another one. A cache that would be slower counts as fast as that."""
-    (way,) = [transition for transition in platform.transitions if transition.unit == array.unit]
-    memory = round_half_up(
-        Fraction(size * TRAFFIC_PER_BYTE, way.out_bandwidth_kbps)
-        + Fraction(size * TRAFFIC_PER_BYTE, way.in_bandwidth_kbps)
-        + (way.out_fixed_ns + way.in_fixed_ns) * PS_PER_NS
-    )
+    way = platform.transition_by_unit[array.unit]
+    memory = carried_ps(way, way, size)
     cache = round_half_up(
         Fraction(size * TRAFFIC_PER_BYTE, array.cache_bandwidth_kbps)
         + array.cache_fixed_ns * PS_PER_NS

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretosoc.common.arrays import IntArray
+from paretosoc.common.arrays import Float32Array, IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.interrupts import deferred_interrupt
 from paretosoc.dse.papers.estimator.inference import NumpyEstimator
 from paretosoc.dse.papers.estimator.inputs import Examples, inputs_of, scaling_of, take_tokens
 from paretosoc.dse.papers.estimator.predictor import CLASSES, Bins
 from paretosoc.dse.papers.estimator.settings import BoardShape, EstimatorSettings
-from paretosoc.dse.papers.estimator.tokens import Float32Array
 from paretosoc.dse.papers.estimator.training.data_set import DataSet
 from paretosoc.dse.papers.estimator.training.workloads import build
 from paretosoc.results.io.canonical_json import Json

@@ -11,11 +11,10 @@ import torch
 from numpy.typing import NDArray
 from torch.nn import functional
 
-from paretosoc.common.arrays import IntArray
+from paretosoc.common.arrays import Float32Array, IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.inputs import Examples
 from paretosoc.dse.papers.estimator.settings import EstimatorSettings
-from paretosoc.dse.papers.estimator.tokens import Float32Array
 from paretosoc.dse.papers.estimator.training.machine import one_torch_thread
 from paretosoc.dse.papers.estimator.training.pipeline import Epoch
 from paretosoc.dse.papers.estimator.transformer import Estimator, TorchInputs, parameter_count

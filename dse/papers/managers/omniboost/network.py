@@ -22,7 +22,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.arrays import Float32Array, FloatArray, IntArray
 from paretosoc.common.options import as_written
 from paretosoc.common.units import PS_PER_US
 from paretosoc.dse.errors import WorkloadError
@@ -71,8 +71,6 @@ class Embedding:
         return tensor
 
 
-Singles = NDArray[np.float32]
-
 CHANNELS = 16
 HIDDEN = 64
 SHAPES: dict[str, tuple[int, ...]] = {
@@ -97,7 +95,7 @@ BATCH = 64
 class OmniBoostNetwork:
     """Weights by name, see ``SHAPES``."""
 
-    weights: Mapping[str, Singles]
+    weights: Mapping[str, Float32Array]
 
     def __post_init__(self) -> None:
         for name, shape in SHAPES.items():
@@ -108,12 +106,12 @@ class OmniBoostNetwork:
                     f"omniboost: {name}: finite numbers of shape {shape} are required, got {found}"
                 )
 
-    def throughput_hz(self, embedded: Singles) -> FloatArray:
+    def throughput_hz(self, embedded: Float32Array) -> FloatArray:
         """Return [n]: mean inferences per second from [n, 4, 10, 32]."""
         parts = [self._forward(embedded[i : i + BATCH]) for i in range(0, len(embedded), BATCH)]
         return np.concatenate(parts) if parts else np.zeros(0)
 
-    def _forward(self, x: Singles) -> FloatArray:
+    def _forward(self, x: Float32Array) -> FloatArray:
         w = self.weights
         x = np.maximum(_convolved(x, w["first.weight"], w["first.bias"]), 0.0)
         x = np.maximum(_convolved(x, w["second.weight"], w["second.bias"]) + x, 0.0)
@@ -142,12 +140,12 @@ def read_omniboost(path: Path) -> OmniBoostNetwork:
         raise ResultError(f"{path}: weights are required: {error}") from None
 
 
-def _convolved(x: Singles, weight: Singles, bias: Singles) -> Singles:
+def _convolved(x: Float32Array, weight: Float32Array, bias: Float32Array) -> Float32Array:
     """Return [n, out, rows, columns]: a 3x3 convolution with a border of zeros."""
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     windows = sliding_window_view(padded, (3, 3), axis=(2, 3))
     n, channels, rows, columns = x.shape
     table = windows.transpose(0, 2, 3, 1, 4, 5).reshape(n * rows * columns, channels * 9)
     result = table @ weight.reshape(len(weight), -1).T + bias
-    shaped: Singles = result.reshape(n, rows, columns, -1).transpose(0, 3, 1, 2)
+    shaped: Float32Array = result.reshape(n, rows, columns, -1).transpose(0, 3, 1, 2)
     return shaped

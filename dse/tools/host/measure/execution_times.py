@@ -11,6 +11,8 @@ from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
 from paretosoc.dse.tools.host.machine.machine import Execution
 
+WARM_UP = 2
+"""Frames, or periods, that are run and do not count."""
 LOST_SHARE = 0.01
 """A frame during which cores did other things for a larger share of it is left out, if enough
 others are there."""

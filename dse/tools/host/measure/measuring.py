@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan, make_execution_plan
 from paretosoc.dse.tools.host.machine.machine import Execution, HostMachine
-from paretosoc.dse.tools.host.measure.execution_times import Spread, occupation, spread_of
+from paretosoc.dse.tools.host.measure.execution_times import WARM_UP, Spread, occupation, spread_of
 from paretosoc.dse.tools.host.measure.memory_rates import (
     STREAM_S,
     Calibration,
@@ -20,8 +20,6 @@ from paretosoc.dse.tools.host.measure.memory_rates import (
 )
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
-WARM_UP = 2
-"""Frames that are run and not counted."""
 RATES = (0.03, 0.08, 0.15, 0.25, 0.4, 0.55, 0.7, 0.85)
 """Rates of co-runners as shares of what one reads alone; without limit comes last."""
 CALIBRATIONS = 2

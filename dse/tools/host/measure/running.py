@@ -23,6 +23,7 @@ from paretosoc.dse.tools.host.machine.host_units import unit_named
 from paretosoc.dse.tools.host.machine.machine import Execution, HostMachine, check_instances
 from paretosoc.dse.tools.host.machine.sub_models import Program, write_sub_models
 from paretosoc.dse.tools.host.measure.execution_times import (
+    WARM_UP,
     FrameTimes,
     Spread,
     frame_times,
@@ -37,8 +38,6 @@ from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.problem.execution import LongRun, Pipeline
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
-WARM_UP = 2
-"""Frames, or periods, that do not count."""
 FRAMES_IN_FLIGHT = 2
 """Frames in flight of a pipeline whose problem does not say how many there are."""
 PIPELINE_WINDOW = 4
