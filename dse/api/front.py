@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from paretosoc.common.files import naming, read_file, replace_file
 from paretosoc.common.options import as_written
+from paretosoc.common.text import pluralize
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.api.front_pictures import (
     choice_intervals,
@@ -529,7 +530,8 @@ class Front(Sequence[Member]):
 
     def __repr__(self) -> str:
         names = ", ".join(network.name for network in self.problem.networks)
-        return f"<dse.Front: {len(self)} members, {names} on {self.numeric.provenance.platform}>"
+        members, platform = pluralize(len(self), "member"), self.numeric.provenance.platform
+        return f"<dse.Front: {members}, {names} on {platform}>"
 
 
 def front_of(front: Front | str | Path) -> Front:

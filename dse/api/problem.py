@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.baselines.repeat_matching import balanced as with_matched_repeats
 from paretosoc.dse.compile.load import check_address_space
 from paretosoc.dse.errors import WorkloadError
@@ -145,8 +146,8 @@ class Problem:
     def __repr__(self) -> str:
         names = ", ".join(network.name for network in self.workload.networks)
         goals = ", ".join(objective.label(self.numeric) for objective in self.numeric.objectives)
-        count = self.numeric.group_count
-        return f"<dse.Problem: {names} on {self.platform.name}, {count} groups; {goals}>"
+        count = pluralize(self.numeric.group_count, "group")
+        return f"<dse.Problem: {names} on {self.platform.name}, {count}; {goals}>"
 
     @property
     def numeric(self) -> NumericProblem:

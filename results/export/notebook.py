@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from html import escape
 
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.choices import choose
+from paretosoc.results.front.epsilon import reach
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import describe_mapping_gain
 from paretosoc.results.front.named_members import mark_members
@@ -23,9 +25,9 @@ def front_html(front: Front) -> str:
     """
     networks = ", ".join(network.name for network in front.problem.networks)
     head = (
-        f"<p><b>{len(front.members)} members</b>: {escape(networks)} on "
+        f"<p><b>{pluralize(len(front.members), 'member')}</b>: {escape(networks)} on "
         f"{escape(front.provenance.platform)} in {escape(front.provenance.precision.upper())}; "
-        f"{'not proved' if front.certificate is None else front.certificate.status.value}</p>"
+        f"{reach(front.proved_ppm)}</p>"
     )
     if not front.members:
         return f"{head}<p>The front is empty: no design point met all constraints.</p>"

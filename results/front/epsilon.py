@@ -54,6 +54,13 @@ def is_weak(ppm: int | None) -> bool:
     return ppm is not None and ppm > WEAK_PPM
 
 
+def reach(proved_ppm: int | None) -> str:
+    """Return how far a whole front is proved, in words. None: not at all."""
+    if proved_ppm is None:
+        return "not proved"
+    return within(proved_ppm) if proved_ppm else "complete"
+
+
 def within(ppm: int | None) -> str:
     """Return the claim of an epsilon: ``within 0.83 %``. A weak one is called so."""
     return f"within {percent(ppm)}{', a weak bound' if is_weak(ppm) else ''}"

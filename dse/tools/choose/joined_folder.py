@@ -12,6 +12,7 @@ from typing import Any
 
 from paretosoc.common.files import naming, read_file
 from paretosoc.common.options import as_written
+from paretosoc.common.text import pluralize
 from paretosoc.dse.certificate.verify.checks import Check, fails, holds, not_checked
 from paretosoc.dse.tools.choose.joined import CombinationFront, joined_csv, points_for
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
@@ -207,5 +208,5 @@ def verify_joined(
         why = "is not what remains of the fronts of all combinations"
         yield fails("joined front", f"{FRONT}: {why}; 'dse show --csv' prints it")
         return
-    detail = f"{len(result)} members that no member of any front dominates"
+    detail = f"{pluralize(len(result), 'member')} that no member of any front dominates"
     yield holds("joined front", f"{result.proof}: {detail}")

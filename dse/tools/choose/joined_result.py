@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from paretosoc.common.tables import plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, join, joined_table
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
-from paretosoc.results.front.epsilon import within
+from paretosoc.results.front.epsilon import reach
 from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
@@ -25,14 +26,8 @@ if TYPE_CHECKING:
 
 def _proof(each: CombinationFront) -> str:
     if each.front is not None:
-        return _reach(each.front.proved_ppm)
+        return reach(each.front.proved_ppm)
     return each.reason + (", proved" if each.closed else "")
-
-
-def _reach(proved_ppm: int | None) -> str:
-    if proved_ppm is None:
-        return "not proved"
-    return within(proved_ppm) if proved_ppm else "complete"
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +101,7 @@ class JoinedResult:
     @property
     def proof(self) -> str:
         """Return how far the joined front is proved, in words."""
-        return _reach(self.proved_ppm)
+        return reach(self.proved_ppm)
 
     def __len__(self) -> int:
         return len(self.joined.members)
@@ -184,7 +179,9 @@ class JoinedResult:
             table.add_row(label, str(joined), str(own), proof)
         names = [name.partition(" [")[0] for name in self.joined.members[0].objectives]
         names += [f"accuracy of {owner}" for owner in self.combinations[0].accuracies]
-        text = f"Joined front over {', '.join(names)}: {len(self)} members, {self.proof}."
+        text = (
+            f"Joined front over {', '.join(names)}: {pluralize(len(self), 'member')}, {self.proof}."
+        )
         return [table, "", text, *self.accuracy_sources]
 
     def views(self, *, width: int, resolution: float | None) -> list[RenderableType]:

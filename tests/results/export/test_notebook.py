@@ -8,6 +8,7 @@ import pytest
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
+from paretosoc.results.front.front import BoundSummary
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.front.schedule import Schedule
 
@@ -70,6 +71,28 @@ def test_a_front_shows_picture_marks_and_words(front):
         assert ", ".join(marks) in html
     assert "against fastest" in html
     assert html.count("<tr>") == 1 + len(choose(front).entries)
+
+
+def test_a_front_says_how_far_it_is_proved(front):
+    whole = BoundSummary(
+        objectives=tuple(front.problem.objective_names),
+        members=(0,),
+        epsilon_ppm=12_000,
+        region=(),
+        space="",
+        boxes=1,
+        inequalities=1,
+        seconds=0.0,
+    )
+    bare = dataclasses.replace(front, certificate=None, epsilon=None, bounds=None)
+    one = dataclasses.replace(bare, members=front.members[:1])
+    for shown, words in (
+        (bare, "not proved</p>"),
+        (dataclasses.replace(bare, bounds=whole), "within 1.20 %</p>"),
+        (dataclasses.replace(bare, bounds=dataclasses.replace(whole, epsilon_ppm=0)), "complete<"),
+        (one, "<b>1 member</b>"),
+    ):
+        assert words in shown._repr_html_()
 
 
 def test_a_schedule_shows_every_execution(front, scheduled):
