@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from paretosoc.common.options import as_written
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.results.front.front import Member as NumericMember
@@ -77,15 +78,17 @@ class Member:
         Examples:
             >>> front["knee"].reaction_ms(["detect", "track"])
         """
-        names = [network.name for network in self._problem.networks]
+        names, label = [network.name for network in self._problem.networks], as_written("chain")
         if not self._problem.has_rates:
-            raise WorkloadError("chain: networks with rates are required; 'latency' is for frames")
+            raise WorkloadError(
+                f"{label}: networks with rates are required; 'latency' is for frames"
+            )
         for name in chain:
             if name not in names:
-                raise WorkloadError(f"chain: there is no network {name!r} ({', '.join(names)})")
+                raise WorkloadError(f"{label}: there is no network {name!r} ({', '.join(names)})")
         if len(set(chain)) < max(2, len(chain)):
             raise WorkloadError(
-                f"chain: two or more networks are required, each once, got {', '.join(chain)}"
+                f"{label}: two or more networks are required, each once, got {', '.join(chain)}"
             )
         responses = self._responses_ps()
         if responses is None:

@@ -110,8 +110,10 @@ def _and_layers(check: Callable[[Deployment], object]) -> Callable[[Deployment],
 def _write_runner(job: Job, script: str, *imported: str) -> None:
     """Write the program that runs the written parts in planned order, and what it imports."""
     if job.deployment.tasks:
+        tasks = job.deployment.tasks
+        yours = "is a program of yours" if len(tasks) == 1 else "are programs of yours"
         job.notes.append(
-            f"{RUN_FILE} is left out: {', '.join(job.deployment.tasks)} are programs of yours. "
+            f"{RUN_FILE} is left out: {', '.join(tasks)} {yours}. "
             "'plan' of deployment.json says in which order all runs start, and what each waits for."
         )
         return

@@ -39,6 +39,7 @@ def test_reaction_times_are_shown(dse, tmp_path) -> None:
     ):
         refused = dse("show", folder, "--chain", chain)
         assert (refused.status, words in refused.err) == (2, True)
+        assert refused.err.startswith("dse: --chain: ")
 
 
 def test_frames_have_no_chains(dse, pair_folder) -> None:
