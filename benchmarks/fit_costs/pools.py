@@ -42,7 +42,7 @@ class Pool:
     joint NPU was set to language models."""
     tiles: tuple[tuple[str, Tile], ...] = ()
     """By the beginning of a platform's name, the first that fits."""
-    families: bool = False
+    has_families: bool = False
     """Whether it is fitted to NEW_FAMILIES, too."""
 
     def holds(self, entry: Entry) -> bool:
@@ -63,7 +63,7 @@ class Pool:
 
     def samples(self, measured: Sequence[Measured] = ()) -> list[Sample]:
         """Return its networks of those measured, by default of all published."""
-        families = of_sets(NEW_FAMILIES) if self.families else []
+        families = of_sets(NEW_FAMILIES) if self.has_families else []
         known = measured or (*published(), *families)
         held = [one for one in known if self.holds(one.entry)]
         return [sample(one, self.tile_of(one.entry), self.elements) for one in held]
@@ -147,7 +147,7 @@ POOLS = (
         _HTP_INT8,
         ("snapdragon",),
         tiles=(("", Tile(activation_operations=Fraction(1, 10))),),
-        families=True,
+        has_families=True,
     ),
     Pool(
         "RK3588's NPU",

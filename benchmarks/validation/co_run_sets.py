@@ -61,7 +61,8 @@ def new_families() -> list[Comparison]:
             rates[entry] = median(s.measured.ms / s.macs for s in own if s.measured.entry == entry)
         new = pool.samples(measured)
         estimates = [one.estimate_ms for one in new]
-        if pool.families:
+        if pool.has_families:
+            # They hold the new ones: the same objects, for samples are made once.
             samples = pool.samples()
             times = dict(zip(samples, left_out(samples, pool.prior, _family), strict=True))
             estimates = [times[one] for one in new]

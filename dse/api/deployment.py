@@ -30,9 +30,10 @@ def deploy(
     check: bool = True,
     overwrite: bool = False,
 ) -> list[str]:
-    """Write the files that set up a board for a member of a front (or the front of a folder).
+    """Write the files that set up a board for a member of a front.
 
     Args:
+        front: a front, or its folder.
         target: name of a format, as ``dse deploy --to`` has it.
         folder: destination. A file ``deployment.json`` in it lists everything that was written.
         member: position or name. Default: the fastest one that the format can serve.

@@ -23,6 +23,7 @@ from paretosoc.results.problem.runtimes import (
     RuntimeRules,
     layer_device_types,
     runtimes_serving,
+    usual_runtime,
 )
 from paretosoc.sdf.onnx.importer import ImportedNetwork
 
@@ -39,12 +40,11 @@ def with_defaults(options: Options, platform: Platform, workload: Workload) -> O
     """
     if any(getattr(options, name) != getattr(_PAPERS, name) for name in PAPERS):
         return options
-    usual = platform.deployment and platform.deployment.runtime
-    if all(network.is_graph for network in workload.networks):
-        usual = None
+    only_graphs = all(network.is_graph for network in workload.networks)
+    usual = None if only_graphs else usual_runtime(platform)
     return replace(
         options,
-        runtime=chosen_runtime(options, workload) or (Runtime(usual) if usual else None),
+        runtime=chosen_runtime(options, workload) or usual,
         max_transitions=(*options.max_transitions, (None, CHOSEN)),
     )
 
@@ -70,10 +70,10 @@ def served_units(platform: Platform, options: Options, runtime: Runtime) -> tupl
     places = rules.places(platform)
     served = tuple(unit for unit in units if unit.name in places)
     if not served and options.units is None:
-        own = (platform.deployment and platform.deployment.runtime) or Runtime.NONE.value
+        own = usual_runtime(platform) or Runtime.NONE
         raise WorkloadError(
             f"{as_written('runtime', runtime.value)}: {rules.served(platform)}, whose default is "
-            f"{as_written('runtime', own)}"
+            f"{as_written('runtime', own.value)}"
         )
     if options.units is not None and len(served) < len(units):
         other = runtimes_serving(platform, tuple(unit.name for unit in units))

@@ -185,6 +185,12 @@ RUNTIMES: dict[Runtime, RuntimeRules] = {
 """Every runtime with its rules. The first ones are tried first if one is suggested."""
 
 
+def usual_runtime(platform: Platform) -> Runtime | None:
+    """Return the runtime of a platform's board, or None if its file names none."""
+    name = platform.deployment and platform.deployment.runtime
+    return Runtime(name) if name else None
+
+
 def runtimes_serving(platform: Platform, units: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names of the runtimes that serve all of these units."""
     return tuple(

@@ -25,7 +25,7 @@ from paretosoc.results.front.mapping_gain import is_one_unit
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import rate_uhz
-from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime, usual_runtime
 
 EVALUATIONS = 5_000
 """Evaluations of the search if nothing can be proved."""
@@ -148,8 +148,8 @@ def rate_sum(member: Member) -> float:
 def two_accelerators(platform: Platform, runtime: str | None = None) -> tuple[str, ...] | None:
     """Return the GPU and the first unit that is neither GPU nor CPU, as in HaX-CoNN's experiments,
     or None if the runtime, by default the board's, serves no such pair."""
-    usual = (platform.deployment and platform.deployment.runtime) or Runtime.NONE.value
-    served = RUNTIMES[Runtime(runtime or usual)].places(platform)
+    chosen = Runtime(runtime) if runtime else usual_runtime(platform) or Runtime.NONE
+    served = RUNTIMES[chosen].places(platform)
     units = [unit for unit in platform.units if unit.name in served]
     gpus = [unit.name for unit in units if unit.kind == "gpu"]
     others = [unit.name for unit in units if unit.kind not in ("gpu", "cpu")]

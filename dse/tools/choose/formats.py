@@ -9,7 +9,7 @@ from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime, usual_runtime
 
 _CPU = "cpu"
 
@@ -145,5 +145,4 @@ def _served(platform: Platform, runtime: Runtime | None) -> list[Unit]:
 
 
 def _runtime(platform: Platform, runtime: Runtime | None) -> Runtime:
-    usual = platform.deployment and platform.deployment.runtime
-    return runtime or (Runtime(usual) if usual else Runtime.NONE)
+    return runtime or usual_runtime(platform) or Runtime.NONE

@@ -176,10 +176,12 @@ def _note_types(job: Job, served: Callable[[Segment], bool] = lambda _: True) ->
     if kept:
         formats = dict.fromkeys(deployment.format_of(segment).upper() for segment in kept)
         units = dict.fromkeys(deployment.unit_name(segment) for segment in kept)
-        where = "" if all(map(served, every)) else f" on {', '.join(units)}"
+        place, there = f" on {', '.join(units)}", " there"
+        if all(map(served, every)):
+            place = there = ""
         job.notes.append(
-            f"Costs{where} are of {' and '.join(formats)}, but the models{where and ' there'} keep "
-            "their own number formats: convert them, or expect other times."
+            f"Costs{place} are of {' and '.join(formats)}, but the models{there} keep their own "
+            "number formats: convert them, or expect other times."
         )
 
 

@@ -108,7 +108,8 @@ def take_fillings(model: Any) -> list[tuple[str, tuple[int, ...], Any]]:
         shape = values.get(node.input[0]) if node.input else None
         fill = [numpy_dtype(attribute.t.data_type) for attribute in node.attribute] or [np.float32]
         is_filling = node.op_type == "ConstantOfShape" and shape is not None
-        if not is_filling or not np.issubdtype(fill[0], np.floating):
+        # numpy takes None, which stands for a type that it lacks, for a float.
+        if not is_filling or fill[0] is None or not np.issubdtype(fill[0], np.floating):
             nodes.append(node)
             continue
         size = tuple(int(number) for number in numpy_helper.to_array(shape).reshape(-1))

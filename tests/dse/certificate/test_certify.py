@@ -219,37 +219,38 @@ def test_ended_early_and_gone_on_through_the_file(
     assert done.front.members[0].objectives == whole.front.members[0].objectives
 
 
-def test_no_search_goes_on_from_another_problem_or_from_a_tree_that_is_wrong(
-    front: Front, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def ended(front: Front, monkeypatch: pytest.MonkeyPatch) -> ProofArtifacts:
+    """Return the proof of a search that was ended after 100 nodes."""
     monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
-    earlier = proved(front, nodes=50).files
-    assert not earlier.tree.is_complete
-    foreign = replace(earlier, certificate=replace(earlier.certificate, problem_sha256="0" * 64))
-    wrong = replace(earlier, tree=ProofTree(tuple(part[1:] for part in earlier.tree.parts)))
-    for files, nodes in ((earlier, 100), (foreign, 50), (wrong, 50)):
+    files = proved(front, nodes=100).files
+    assert not files.tree.is_complete
+    return files
+
+
+def test_no_search_goes_on_from_another_problem_or_from_a_tree_that_is_wrong(
+    front: Front, ended: ProofArtifacts
+) -> None:
+    foreign = replace(ended, certificate=replace(ended.certificate, problem_sha256="0" * 64))
+    wrong = replace(ended, tree=ProofTree(tuple(part[1:] for part in ended.tree.parts)))
+    for files, nodes in ((ended, 150), (foreign, 50), (wrong, 50)):
         assert proved(front, nodes=50, earlier=files).certificate.nodes == nodes
 
 
 def test_the_seconds_of_a_search_that_went_on_are_those_of_all_its_nodes(
-    front: Front, monkeypatch: pytest.MonkeyPatch
+    front: Front, ended: ProofArtifacts
 ) -> None:
-    monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
-    earlier = proved(front, nodes=100).files
-    slow = replace(earlier, certificate=replace(earlier.certificate, search_seconds=1000.0))
+    slow = replace(ended, certificate=replace(ended.certificate, search_seconds=1000.0))
     assert proved(front, nodes=1, earlier=slow).certificate.search_seconds > 1000.0
 
 
 def test_a_search_goes_on_without_the_check_of_what_is_closed_which_comes_at_the_end(
-    front: Front, monkeypatch: pytest.MonkeyPatch
+    front: Front, ended: ProofArtifacts
 ) -> None:
-    monkeypatch.setattr(exact_search, "SLICE_NODES", 50)
-    earlier = proved(front, nodes=100).files
-    assert not earlier.tree.is_complete
-    parts = [part.copy() for part in earlier.tree.parts]
+    parts = [part.copy() for part in ended.tree.parts]
     for part in parts:
         part[part > PART] = POWER_LIMIT
-    wrong = replace(earlier, tree=ProofTree(tuple(parts)))
+    wrong = replace(ended, tree=ProofTree(tuple(parts)))
     assert proved(front, nodes=50, earlier=wrong).certificate.nodes == 150
     with pytest.raises(ResultError, match="certificate: the earlier tree does not hold"):
         proved(front, earlier=wrong)

@@ -59,10 +59,10 @@ def parse_value(text: str, records: Sequence[RunRecord]) -> Value:
     objective, limit, label = objective_of(name), None, wanted
     if at:
         other, equals, number = condition.partition("=")
-        most = parse_number(number) if equals else None
-        if most is None:
+        bound = parse_number(number) if equals else None
+        if bound is None:
             raise WorkloadError(f"--value: OBJECTIVE@OBJECTIVE=NUMBER is required, got {text!r}")
-        limit = _known_name(other, text, records), float(most)
+        limit = _known_name(other, text, records), float(bound)
         label = f"{wanted} at {condition.replace('=', ' ')}"
 
     def figure(run: RunRecord) -> float | None:
@@ -110,14 +110,14 @@ def best_of(
     return objective_of(name).shown(min(row[column] for row in rows)) if rows else None
 
 
-def _within(figures: FrontFigures | None, name: str, most: float) -> list[Row]:
+def _within(figures: FrontFigures | None, name: str, bound: float) -> list[Row]:
     """Return the members that keep a limit."""
     if figures is None or name not in figures.names:
         return []
     column, objective = figures.names.index(name), objective_of(name)
     larger = objective.larger_is_better
     shown = [(row, objective.shown(row[column])) for row in figures.objectives]
-    return [row for row, value in shown if (value >= most if larger else value <= most)]
+    return [row for row, value in shown if (value >= bound if larger else value <= bound)]
 
 
 def _known_name(text: str, whole: str, records: Sequence[RunRecord]) -> str:

@@ -6,6 +6,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from paretosoc.dse.tools.deploy.check_onnx import WrittenPart, check_equality
+from paretosoc.dse.tools.deploy.random_weights import take_fillings
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.catalogue.catalogue import model_file
 from paretosoc.sdf.errors import GraphError
@@ -275,3 +276,15 @@ def test_without_the_package_the_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     with pytest.raises(ResultError, match=r"pip install 'paretosoc\[deploy\]'"):
         check_equality(b"", None, [], label="none")
+
+
+def test_fillings_of_types_that_numpy_lacks_stay() -> None:
+    def filling(kind: int) -> onnx.NodeProto:
+        value = helper.make_tensor("value", kind, [1], [0.0])
+        return helper.make_node("ConstantOfShape", ["shape"], [str(kind)], value=value)
+
+    shape = numpy_helper.from_array(np.array([2, 3]), "shape")
+    nodes = [filling(kind) for kind in (TensorProto.FLOAT16, TensorProto.BFLOAT16)]
+    model = helper.make_model(helper.make_graph(nodes, "g", [], [], [shape]))
+    assert take_fillings(model) == [(str(TensorProto.FLOAT16), (2, 3), np.float16)]
+    assert [node.output[0] for node in model.graph.node] == [str(TensorProto.BFLOAT16)]
