@@ -112,29 +112,6 @@ def few_draws():
         yield
 
 
-@pytest.fixture(scope="session", autouse=True)
-def no_drawing():
-    """Result folders that tests of this process write get no pictures but the intervals that
-    would be drawn: of what a short search takes, pictures are the greater part."""
-    from paretosoc.results.export import result_folder
-
-    def undrawn(front, *suffixes, intervals=None):
-        return {suffix: repr((suffix, intervals)).encode() for suffix in suffixes}
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(result_folder, "front_pictures", undrawn)
-        yield
-
-
-@pytest.fixture
-def drawing(monkeypatch):
-    """Result folders get their pictures after all."""
-    from paretosoc.results.export import result_folder
-    from paretosoc.results.plots.front import front_pictures
-
-    monkeypatch.setattr(result_folder, "front_pictures", front_pictures)
-
-
 @pytest.fixture(scope="session")
 def chromium(pytestconfig: Any) -> Iterator[Any]:
     """Headless Chromium; skips where there is none."""

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 
     from paretosoc.dse.certificate.outcome import ProofOutcome
     from paretosoc.dse.tools.analysis.cost_draws import CostErrors
+    from paretosoc.results.plots.picture import Picture
 
 
 _SHARE = "a number from 0 to below 1"
@@ -360,7 +361,7 @@ class Front(Sequence[Member]):
     @classmethod
     def figure(
         cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
-    ) -> Figure:
+    ) -> Figure | Picture:
         """Return a figure of one or several fronts, to be saved within ``picture_settings()``.
 
         Args:

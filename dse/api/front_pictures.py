@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from paretosoc.dse.api.front import Front
+    from paretosoc.results.plots.picture import Picture
     from paretosoc.results.plots.roofline import Roof
     from paretosoc.results.problem.problem import DesignPoint, Problem
 
@@ -46,7 +47,7 @@ _TWO_ENDS = (FASTEST, LOWEST_ENERGY)
 
 def front_figure(
     what: str, named: Sequence[tuple[str, Front]], members: Sequence[str] = ()
-) -> Figure:
+) -> Figure | Picture:
     """Return a figure of one or several fronts: see :meth:`dse.Front.figure`."""
     from paretosoc.fitness.execution import scheduled
     from paretosoc.results.plots.energy import draw_energy
@@ -60,7 +61,7 @@ def front_figure(
     if what == "front":
         if len(fronts) > 1:
             return draw_fronts(fronts)
-        return draw_front(fronts[0][1], choice_intervals(named[0][1]))
+        return draw_front(fronts[0][1], choice_intervals(named[0][1])).picture()
     if what == "convergence":
         return draw_convergence(fronts)
     chosen = [

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from rich.console import RenderableType
 
+    from paretosoc.results.plots.picture import Picture
+
 PLOTS = ("front", "gantt", "convergence", "energy", "roofline")
 
 
@@ -53,7 +55,9 @@ class Result(Protocol):
         ...
 
     @classmethod
-    def figure(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Figure:
+    def figure(
+        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]
+    ) -> Figure | Picture:
         """Return a figure of one or several results, one of ``PLOTS``."""
         ...
 

@@ -81,8 +81,8 @@ def write_results(
 ) -> None:
     """Write a result folder: ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
     ``certificate`` and ``epsilon`` as ``.json``, ``.tree`` and ``.smt2`` (if given),
-    ``bounds.json`` (with ``bounds``) and, for a front with members, ``front.svg`` and
-    ``front.png``, with the ``intervals`` of choices.
+    ``bounds.json`` (with ``bounds``) and, for a front with members, ``front.svg``, with the
+    ``intervals`` of choices.
 
     Everything goes to a hidden folder beside the target first, which is then renamed: at no
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
@@ -105,8 +105,7 @@ def write_results(
     if bounds is not None:
         files[BOUNDS_FILE] = bounds_bytes(bounds)
     if pictures and front.members and len(front.problem.objectives) > 1:
-        for suffix, picture in front_pictures(front, ".svg", ".png", intervals=intervals).items():
-            files[f"front{suffix}"] = picture
+        files["front.svg"] = front_pictures(front, ".svg", intervals=intervals)[".svg"]
     write_folder(folder, files, overwrite=overwrite)
 
 

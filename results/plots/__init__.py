@@ -1,1 +1,1 @@
-"""Figures with matplotlib: fronts, schedules, convergence, energy."""
+"""Pictures: fronts, schedules, convergence, energy."""

@@ -1,4 +1,4 @@
-"""The front as a picture for a paper: one column wide, in SVG and PNG.
+"""The front as a picture for a paper, one column wide.
 
 Two objectives: the staircase of all members, a marker for each choice by the units used, colour by
 the clock that changes most. Three: staircases for levels of the third. Grey crosses are other
@@ -7,11 +7,9 @@ methods' schedules, and a dashed line is a method's front.
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
@@ -20,33 +18,17 @@ from paretosoc.results.front.epsilon import least_points, within
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.plots.bars import Bars, Intervals, bars_of, draw_levels
+from paretosoc.results.plots.bars import Bars, Intervals, bars_of, levels, staircase
 from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
-from paretosoc.results.plots.labels import Placement
-from paretosoc.results.plots.names import Name, lay_out, names_of, place_names, write_names
-from paretosoc.results.plots.style import (
-    COLOURS,
-    COLUMN_INCHES,
-    GREY,
-    INK,
-    LIGHT,
-    PICTURE_MAKERS,
-    add_legend,
-    picture_settings,
-    use_log_scale,
-)
+from paretosoc.results.plots.chart import FORMS, Axis, Chart, Colours, Curve, Item, Marks
+from paretosoc.results.plots.names import names_of, place_names, written_names
+from paretosoc.results.plots.picture import Point
+from paretosoc.results.plots.style import COLOURS, GREY, INK, LIGHT, PICTURE_MAKERS, viridis
 from paretosoc.results.problem.objectives import Objective, shown_values
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import clocks_mhz, varying_domains
 from paretosoc.results.text.space_description import names_of_kinds, without_number
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")
-_HEIGHT_INCHES = 2.6
-_CAPTION_CHARACTERS = 84
 _MAX_KIND = 24
 """Two names up to this length are placed side by side in the legend."""
 LOG_RATIO = 10
@@ -56,17 +38,19 @@ LOG_RATIO = 10
 def front_pictures(
     front: Front, *suffixes: str, intervals: Intervals | None = None
 ) -> dict[str, bytes]:
-    """Return the picture in each format, by the ending of its file's name (``PICTURE_MAKERS``). It
-    is drawn and laid out once. Equal fronts give equal bytes. ``intervals``: see
-    :func:`draw_front`.
+    """Return the picture in each format, by the ending of its file's name (``PICTURE_MAKERS``).
+    Equal fronts give equal bytes. ``intervals``: see :func:`draw_front`.
 
     Raises:
         ResultError: if the front has no member or fewer than two objectives.
     """
-    with picture_settings():
-        figure = draw_front(front, intervals)
-        figure.set_layout_engine("none")
-        return {suffix: PICTURE_MAKERS[suffix](figure) for suffix in suffixes}
+    picture = draw_front(front, intervals).picture()
+    return {suffix: PICTURE_MAKERS[suffix](picture) for suffix in suffixes}
+
+
+def is_wide(values: Sequence[float]) -> bool:
+    """Return whether the axis of the values is logarithmic."""
+    return 0 < LOG_RATIO * min(values) < max(values)
 
 
 def axis_title(objective: Objective, problem: Problem, *others: Problem) -> str:
@@ -75,24 +59,8 @@ def axis_title(objective: Objective, problem: Problem, *others: Problem) -> str:
     return f"{label[0].upper()}{label[1:]} ({objective.heading(problem, *others)})"
 
 
-def scale_axis(axes: Axes, name: str, values: Sequence[float], title: str) -> None:
-    """Write the title of the axis ``x`` or ``y``, and make it logarithmic if the values need it."""
-    getattr(axes, f"set_{name}label")(title)
-    if min(values) > 0 and max(values) > LOG_RATIO * min(values):
-        use_log_scale(getattr(axes, f"{name}axis"))
-
-
-@dataclass(frozen=True)
-class _Colouring:
-    """A value per member (None: has none), the name of the values, and all of them in order."""
-
-    label: str
-    values: tuple[float | None, ...]
-    levels: tuple[float, ...]
-
-
-def draw_front(front: Front, intervals: Intervals | None = None) -> Figure:
-    """Return the picture as a matplotlib figure, which the caller may change.
+def draw_front(front: Front, intervals: Intervals | None = None) -> Chart:
+    """Return the picture, laid out.
 
     Args:
         intervals: those of the choices, which get bars.
@@ -100,90 +68,79 @@ def draw_front(front: Front, intervals: Intervals | None = None) -> Figure:
     Raises:
         ResultError: if the front has no member or fewer than two objectives.
     """
-    from matplotlib.figure import Figure
-
-    objectives = front.problem.objectives
+    problem, objectives = front.problem, front.problem.objectives
     if not front.members or len(objectives) < 2:
         raise ResultError(
             "a picture of a front needs a member and two objectives, got "
             f"{len(front.members)} and {len(objectives)}"
         )
-    figure = Figure(figsize=(COLUMN_INCHES, _HEIGHT_INCHES), layout="constrained")
-    axes = figure.add_subplot()
-    axes.grid(True)
-    points = [shown_values(objectives, member.objectives) for member in front.members]
-    xs, ys = [point[0] for point in points], [point[1] for point in points]
-    for name, values, objective in zip("xy", (xs, ys), objectives, strict=False):
-        scale_axis(axes, name, values, axis_title(objective, front.problem))
-    axes.margins(0.12)
-    choices = choose(front)
-    # In between two members the best known is the worse of both: a step, never the diagonal.
-    where = "steps-pre" if objectives[0].larger_is_better else "steps-post"
-    if len(objectives) == 2:
-        best = non_dominated(front.objective_array).tolist()
-        line = sorted((xs[i], ys[i]) for i in best)
-        axes.plot(
-            *zip(*line, strict=True),
-            color=GREY,
-            linewidth=0.7,
-            drawstyle=where,
-            zorder=1,
-            label=f"all {len(xs)} members" if len(choices.members) < len(xs) else None,
-        )
+    shown = [shown_values(objectives, member.objectives) for member in front.members]
+    points = [(values[0], values[1]) for values in shown]
+    xs, ys = [x for x, _ in points], [y for _, y in points]
     marks = baseline_marks(front, xs, ys)
     # Bounds widen the axes: points that come into sight then are marked, too.
-    places = [*zip(xs, ys, strict=True), *((mark.x, mark.y) for mark in marks)]
-    bars = Bars()
-    if intervals:
-        bars = bars_of(axes, front.problem, list(zip(xs, ys, strict=True)), intervals)
-    ends = [end for segment in bars.segments for end in segment]
-    axes.update_datalim([*places, *_bounds(front), *ends])
-    axes.autoscale_view()
-    frame = axes.get_xlim(), axes.get_ylim()
-    axes.set(xlim=frame[0], ylim=frame[1])
-    bars.draw(axes)
-    marks = baseline_marks(front, xs, ys, frame)
-    baselines = tuple(mark for mark in marks if not mark.in_front)
+    places = [*points, *((mark.x, mark.y) for mark in marks), *_bounds(front)]
+    logs = [is_wide(values) and min(p[k] for p in places) > 0 for k, values in enumerate((xs, ys))]
+    bars = bars_of(problem, points, intervals, logs) if intervals else Bars()
+    places += [end for segment in bars.segments for end in segment]
+    x, y = (
+        Axis(axis_title(objective, problem), 0.0, 1.0, log).widened([p[k] for p in places], 0.12)
+        for k, (objective, log) in enumerate(zip(objectives, logs, strict=False))
+    )
+    marks = baseline_marks(front, xs, ys, ((x.low, x.high), (y.low, y.high)))
+    choices = choose(front).members
+    items: list[Item] = []
+    if len(objectives) == 2:
+        best = sorted(points[i] for i in non_dominated(front.objective_array).tolist())
+        name = f"all {len(xs)} members" if len(choices) < len(xs) else ""
+        items = [
+            *_region(front, points, x, y),
+            Curve(staircase(best, objectives), GREY, 0.7, name=name),
+        ]
+    items += _other_methods(front, marks)
+    items += [Curve(segment, INK, 0.5, name="nine of ten draws") for segment in bars.segments]
+    colours = None
+    if len(objectives) == 2:
+        chosen, colours = _choices(front, choices, points)
+        items += chosen
+    else:
+        items += levels(front, choices, points)
+    chart = Chart(x, y, tuple(items), colours)
+    names = names_of(front, xs, ys, [mark for mark in marks if not mark.in_front])
+    hidden = [*points, *((mark.x, mark.y) for mark in marks)]
+    while True:
+        placed = place_names(chart, names, hidden, members=len(points), bars=bars.segments)
+        crowded = [name for name, place in placed if name.is_baseline and place.is_far]
+        if not crowded:
+            break
+        names = [name for name in names if name not in crowded]
+    named = [name.words for name in names if name.is_baseline]
+    texts = filter(None, (bars.words, unnamed_baselines(front, marks, named)))
+    return replace(chart, caption=" ".join(texts), over=written_names(chart, placed))
+
+
+def _other_methods(front: Front, marks: Sequence[BaselineMark]) -> list[Item]:
+    """Return a line for each method that has a front, and a cross for each of the others."""
+    objectives = front.problem.objectives
+    items: list[Item] = []
     series = dict.fromkeys(mark.label for mark in marks if mark.in_front)
     for colour, name in zip(COLOURS[5:] + COLOURS, series, strict=False):
-        steps = sorted((mark.x, mark.y) for mark in marks if mark.in_front and mark.label == name)
-        axes.plot(
-            *zip(*steps, strict=True),
-            color=colour,
-            linewidth=0.9,
-            linestyle=(0, (4, 2)) if len(objectives) == 2 else "",
-            drawstyle=where,
-            marker="" if len(objectives) == 2 and len(steps) > 1 else "x",
-            markersize=3,
-            zorder=1.6,
-            label=name,
-        )
-    if baselines:
-        axes.scatter(
-            [mark.x for mark in baselines],
-            [mark.y for mark in baselines],
-            marker="x",
-            s=16,
-            c=GREY,
-            linewidths=0.9,
-            zorder=1.5,
-            label="other methods"
+        of_name = (mark for mark in marks if mark.in_front and mark.label == name)
+        points = sorted((mark.x, mark.y) for mark in of_name)
+        if len(objectives) == 2 and len(points) > 1:
+            steps = staircase(points, objectives)
+            items.append(Curve(steps, colour, 0.9, dash=(3.6, 1.8), name=name))
+        else:
+            items.append(Marks(points, ink=colour, name=name))
+    single = [mark for mark in marks if not mark.in_front]
+    if single:
+        name = (
+            "other methods"
             + (", fastest clocks" if _are_fastest(front) else "")
-            + (" (* breaks a limit)" if any("*" in mark.label for mark in baselines) else ""),
+            + (" (* breaks a limit)" if any("*" in mark.label for mark in single) else "")
         )
-    if len(objectives) == 2:
-        _shade_region(axes, front, xs, ys)
-        _scatter(figure, axes, front, choices.members, xs, ys)
-    else:
-        draw_levels(figure, axes, front, choices.members, xs, ys)
-    names = names_of(front, xs, ys, baselines)
-    places = list(zip(xs, ys, strict=True)) + [(mark.x, mark.y) for mark in marks]
-    placed = _laid_out(figure, axes, front, marks, names, places, bars)
-    while crowded := [name for name, place in placed if name.is_baseline and place.is_far]:
-        names = [name for name in names if name not in crowded]
-        placed = _laid_out(figure, axes, front, marks, names, places, bars)
-    write_names(figure, axes, placed)
-    return figure
+        items.insert(0, Marks([(mark.x, mark.y) for mark in single], ink=GREY, name=name))
+    return items
 
 
 def _are_fastest(front: Front) -> bool:
@@ -194,28 +151,7 @@ def _are_fastest(front: Front) -> bool:
     )
 
 
-def _laid_out(
-    figure: Figure,
-    axes: Axes,
-    front: Front,
-    marks: Sequence[BaselineMark],
-    names: Sequence[Name],
-    points: Sequence[tuple[float, float]],
-    bars: Bars,
-) -> list[tuple[Name, Placement]]:
-    """Lay out the figure with its caption. Return a place for each name. Names without a place are
-    in the caption."""
-    named = [name.words for name in names if name.is_baseline]
-    texts = filter(None, (bars.words, unnamed_baselines(front, marks, named)))
-    caption = textwrap.fill(" ".join(texts), _CAPTION_CHARACTERS)
-    if caption:
-        figure.supxlabel(caption, x=0.01, ha="left", fontsize=5.5, color=GREY)
-    lay_out(figure)
-    members = len(front.members)
-    return place_names(axes, names, points, members=members, bars=bars.segments)
-
-
-def _bounds(front: Front) -> list[tuple[float, ...]]:
+def _bounds(front: Front) -> list[Point]:
     """Return the points such that every design point is at or above one of them. Empty if no such
     region is drawn."""
     objectives = front.problem.objectives
@@ -228,36 +164,36 @@ def _bounds(front: Front) -> list[tuple[float, ...]]:
         or any(objective.larger_is_better for objective in objectives)
     ):
         return []
-    return [
-        shown_values(objectives, point)
-        for point in least_points(bounds.region)
-        if len(point) == len(objectives)
-    ]
+    least = (point for point in least_points(bounds.region) if len(point) == len(objectives))
+    return [(x, y) for x, y in (shown_values(objectives, point) for point in least)]
 
 
-def _shade_region(axes: Axes, front: Front, xs: list[float], ys: list[float]) -> None:
-    """Shade the region without design points by the bounds over boxes: below and left of steps."""
+def _region(front: Front, members: Sequence[Point], x: Axis, y: Axis) -> list[Item]:
+    """Return the region without design points by the bounds over boxes: below and left of steps."""
     claim, points = front.bounds, _bounds(front)
     if claim is None or not points:
-        return
-    across = [points[0][0], *(x for x, _ in points), max(max(xs), points[-1][0])]
-    down = [max(max(ys), points[0][1]), *(y for _, y in points), points[-1][1]]
-    label = f"proved: none below ({within(claim.epsilon_ppm)})"
-    axes.plot(across, down, color=GREY, linewidth=0.7, drawstyle="steps-post")
-    left, right, bottom, top = *axes.get_xlim(), *axes.get_ylim()
-    edge = [left, *across, right], [top, *down, down[-1]]
-    axes.fill_between(*edge, bottom, step="post", color=LIGHT, linewidth=0, zorder=0.5, label=label)
+        return []
+    first = points[0][0], max(*(y for _, y in members), points[0][1])
+    last = max(*(x for x, _ in members), points[-1][0]), points[-1][1]
+    edge = staircase([first, *points, last], front.problem.objectives)
+    corners = [(x.low, y.low), (x.low, y.high), (first[0], y.high), *edge]
+    corners += [(x.high, last[1]), (x.high, y.low)]
+    name = f"proved: none below ({within(claim.epsilon_ppm)})"
+    return [Curve(corners, fill=LIGHT, name=name), Curve(edge, GREY, 0.7)]
 
 
-def _colouring(front: Front) -> _Colouring | None:
-    """Return the colouring by the clock of the unit that takes most energy, if it varies."""
+def _colouring(front: Front) -> tuple[list[str], Colours | None]:
+    """Return the colour of each member by the clock of the unit that takes most energy, and the
+    scale of the colours, if that clock varies. Members that have the unit off are light."""
     problem = front.problem
     for domain in varying_domains(front)[:1]:
         name = problem.domains[domain].name
-        megahertz = tuple(clocks_mhz(problem, member)[name] for member in front.members)
-        levels = tuple(sorted({clock for clock in megahertz if clock is not None}))
-        return _Colouring(f"{name} clock (MHz)", megahertz, levels)
-    return None
+        megahertz = [clocks_mhz(problem, member)[name] for member in front.members]
+        clocks = sorted({clock for clock in megahertz if clock is not None})
+        palette = {f"{c:.0f}": viridis(k / max(1, len(clocks) - 1)) for k, c in enumerate(clocks)}
+        colours = [LIGHT if clock is None else palette[f"{clock:.0f}"] for clock in megahertz]
+        return colours, Colours(f"{name} clock (MHz)", palette)
+    return [viridis(0.25)] * len(front.members), None
 
 
 def _kinds(front: Front) -> list[str]:
@@ -277,60 +213,27 @@ def _counted(names: Sequence[str]) -> str:
     return " + ".join(f"{count} {name}" if count > 1 else name for name, count in counts.items())
 
 
-def _scatter(
-    figure: Figure,
-    axes: Axes,
-    front: Front,
-    choices: Sequence[int],
-    xs: list[float],
-    ys: list[float],
-) -> None:
-    """Mark the choices."""
-    from matplotlib import colormaps
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import BoundaryNorm
-
-    marked = mark_members(front)
-    used = _kinds(front)
+def _choices(
+    front: Front, choices: Sequence[int], points: Sequence[Point]
+) -> tuple[list[Item], Colours | None]:
+    """Return the marks of the choices, and the scale of their colours."""
+    marked, used = mark_members(front), _kinds(front)
     shown = Counter(used[i] for i in choices)
     kinds = sorted(shown, key=lambda kind: (-shown[kind], kind))
-    colouring = _colouring(front)
-    colours: list[Any] = [colormaps["viridis"](0.25)] * len(xs)
-    if colouring is not None:
-        levels = colouring.levels
-        norm = BoundaryNorm([i - 0.5 for i in range(len(levels) + 1)], len(levels))
-        palette = colormaps["viridis"].resampled(len(levels))
-        colours = [
-            LIGHT if value is None else palette(norm(levels.index(value)))
-            for value in colouring.values
-        ]
-        bar = figure.colorbar(ScalarMappable(norm, palette), ax=axes, pad=0.02, aspect=28)
-        bar.set_label(colouring.label)
-        bar.outline.set_linewidth(0.4)
-        bar.ax.tick_params(width=0.4, length=2)
-        step = -(-len(levels) // 14)
-        ticks = list(range(0, len(levels), step))
-        bar.set_ticks(ticks, labels=[f"{levels[i]:.0f}" for i in ticks])
-        bar.ax.minorticks_off()
-    if colouring is not None and None in colouring.values:
-        off = f"{colouring.label.removesuffix(' clock (MHz)')} off"
-        axes.scatter([], [], c=LIGHT, s=18, linewidths=0, label=off)
+    colours, scale = _colouring(front)
+    items: list[Item] = []
+    if scale is not None and LIGHT in colours:
+        off = f"{scale.title.removesuffix(' clock (MHz)')} off"
+        items.append(Marks((), "o", name=off, key_fill=LIGHT))
     for k, kind in enumerate(kinds):
         chosen = [i for i in choices if used[i] == kind]
-        axes.scatter(
-            [xs[i] for i in chosen],
-            [ys[i] for i in chosen],
-            c=[colours[i] for i in chosen],
-            marker=MARKERS[min(k, len(MARKERS) - 1)],
-            s=[34 if i in marked else 18 for i in chosen],
-            linewidths=[1.0 if i in marked else 0.4 for i in chosen],
-            edgecolors=INK,
-            zorder=2,
-            label=kind if k < len(MARKERS) else None,
+        items.append(
+            Marks(
+                [points[i] for i in chosen],
+                FORMS[min(k, len(FORMS) - 1)],
+                [colours[i] for i in chosen],
+                [i in marked for i in chosen],
+                name=kind if k < len(FORMS) else "",
+            )
         )
-    # Above the axes: on a long front no place inside is free of points and labels.
-    legend = add_legend(figure, handletextpad=0.1, columnspacing=0.8)
-    for handle in legend.legend_handles[-min(len(kinds), len(MARKERS)) :]:
-        if handle is not None:
-            # matplotlib copies the first mark, which may be an emphasised one.
-            handle.set(facecolor="white", sizes=[18], linewidths=[0.6])
+    return items, scale

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
-from paretosoc.results.plots.front import MARKERS, axis_title, scale_axis
-from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES
+from paretosoc.results.plots.chart import FORMS
+from paretosoc.results.plots.front import axis_title, is_wide
+from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES, use_log_scale
 from paretosoc.results.problem.objectives import idle_time_name
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ def _draw_pair(
             [ys[i] for i in choices],
             s=13,
             color=colour,
-            marker=MARKERS[n % len(MARKERS)],
+            marker=FORMS[n % len(FORMS)],
             linewidths=0.3,
             edgecolors=INK,
             label=f"{title}, {idle_time_name(front.problem) or 'timeline'}"
@@ -94,7 +95,9 @@ def _draw_pair(
             zorder=2,
         )
     for name, values, place in zip("xy", every, pair, strict=True):
-        scale_axis(axes, name, values, axis_title(first.objectives[place], *problems))
+        getattr(axes, f"set_{name}label")(axis_title(first.objectives[place], *problems))
+        if is_wide(values):
+            use_log_scale(getattr(axes, f"{name}axis"))
     axes.margins(0.06)
 
 

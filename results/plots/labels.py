@@ -13,10 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from paretosoc.common.arrays import BoolArray, FloatArray
-
-Point = tuple[float, float]
-Box = tuple[float, float, float, float]
-"""Left, bottom, right, top."""
+from paretosoc.results.plots.picture import Box, Point
 
 _DISTANCES = (10.0, 16.0, 24.0, 36.0, 54.0, 80.0, 120.0)
 _CORNERS_AND_SIDES = ((1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1), (0, -1), (1, 0), (-1, 0))
@@ -193,15 +190,9 @@ def _places(
     return _Places(boxes, leaders, costs)
 
 
-def staircase_boxes(points: Sequence[Point], *, down_last: bool) -> list[Box]:
-    """Return the flat boxes of the steps through points of rising x. ``down_last``: first along,
-    then up or down."""
-    boxes = []
-    for (x0, y0), (x1, y1) in pairwise(points):
-        corner = (x1, y0) if down_last else (x0, y1)
-        boxes += [_flat_box((x0, y0), corner), _flat_box(corner, (x1, y1))]
-    return boxes
-
-
-def _flat_box(a: Point, b: Point) -> Box:
-    return min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])
+def flat_boxes(points: Iterable[Point]) -> list[Box]:
+    """Return the flat boxes between the corners of steps."""
+    return [
+        (min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
+        for (x0, y0), (x1, y1) in pairwise(points)
+    ]

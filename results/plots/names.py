@@ -4,25 +4,27 @@ place that hides least.
 
 from __future__ import annotations
 
-import textwrap
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.baselines import BaselineMark
-from paretosoc.results.plots.labels import Placement, Point, place_labels, staircase_boxes
+from paretosoc.results.plots.chart import Chart, Curve
+from paretosoc.results.plots.labels import Placement, flat_boxes, place_labels
+from paretosoc.results.plots.picture import Point, Shape, Text, text_size, wrapped
 from paretosoc.results.plots.style import GREY, INK
 from paretosoc.results.problem.objectives import format_number
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 _INSET = 3.0
 """Dots between a name and the edge of the axes."""
-_RADIUS_POINTS = 2.9
+_BESIDE = 2.0
+"""Dots free on both sides of a name."""
+_WIDEST = (200.0, 150.0)
+"""Dots that a line takes of members' names, with their figures, and of methods' names."""
+_RADIUS, _SHORT = 4.0, 2.8
+"""Dots from a point that a name keeps free, and that the line to it ends before."""
 _MEMBER_WEIGHT, _CROSS_WEIGHT, _STEP_WEIGHT = 3.0, 12.0, 1.0
 """The cost of covering them."""
 
@@ -36,11 +38,19 @@ class Name:
     is_baseline: bool
 
     @property
-    def look(self) -> dict[str, Any]:
-        """Return size and colour of the text."""
-        if self.is_baseline:
-            return {"fontsize": 6.0, "color": GREY}
-        return {"fontsize": 6.5, "color": INK}
+    def lines(self) -> str:
+        """Return the words on lines of a length for the picture."""
+        return wrapped(self.words, self.size, _WIDEST[self.is_baseline])
+
+    @property
+    def size(self) -> float:
+        """Return the size of the type, in points."""
+        return 6.0 if self.is_baseline else 6.5
+
+    @property
+    def colour(self) -> str:
+        """Return the colour of the text."""
+        return GREY if self.is_baseline else INK
 
 
 def names_of(
@@ -59,25 +69,8 @@ def names_of(
     return names + [Name((mark.x, mark.y), mark.label, is_baseline=True) for mark in baselines]
 
 
-def lay_out(figure: Figure) -> None:
-    """Settle the places of the axes on the page. Titles longer than their axis are wrapped."""
-    engine = figure.get_layout_engine()
-    assert engine is not None, "the figure has one"
-    engine.execute(figure)
-    wrapped = False
-    for axes in figure.axes:
-        frame = axes.get_window_extent()
-        title = axes.yaxis.label
-        share = frame.height / (title.get_window_extent().height or 1.0)
-        if share < 1:
-            title.set_text(textwrap.fill(title.get_text(), int(len(title.get_text()) * share)))
-            wrapped = True
-    if wrapped:
-        engine.execute(figure)
-
-
 def place_names(
-    axes: Axes,
+    chart: Chart,
     names: Sequence[Name],
     points: Sequence[Point],
     *,
@@ -87,64 +80,49 @@ def place_names(
     """Return a place for each name.
 
     Args:
-        axes: laid out. Names do not change that.
         points: the points that they must not hide: members first, then crosses.
         members: how many of the points are members.
         bars: ends of bars that they must not hide.
     """
-    on_page = [(float(x), float(y)) for x, y in axes.transData.transform(list(points))]
-    radius = _RADIUS_POINTS * axes.figure.dpi / 72
     obstacles = [
         (
-            (x - radius, y - radius, x + radius, y + radius),
+            (x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS),
             _MEMBER_WEIGHT if i < members else _CROSS_WEIGHT,
         )
-        for i, (x, y) in enumerate(on_page)
+        for i, (x, y) in enumerate(map(chart.place, points))
     ]
-    for bar in bars:
-        (x0, y0), (x1, y1) = axes.transData.transform(list(bar)).tolist()
+    for (x0, y0), (x1, y1) in (map(chart.place, bar) for bar in bars):
         obstacles.append(((x0 - 1, y0 - 1, x1 + 1, y1 + 1), _MEMBER_WEIGHT))
-    for line in axes.get_lines():
-        steps = sorted((float(x), float(y)) for x, y in axes.transData.transform(line.get_xydata()))
-        boxes = staircase_boxes(steps, down_last=line.get_drawstyle() == "steps-post")
-        obstacles += [(box, _STEP_WEIGHT) for box in boxes]
-    left, bottom, right, top = axes.get_window_extent().extents
+    for item in chart.items:
+        # Bars are lines, too, with a weight of their own.
+        if isinstance(item, Curve) and item.points not in bars:
+            places = map(chart.place, item.points)
+            obstacles += [(box, _STEP_WEIGHT) for box in flat_boxes(places)]
+    left, bottom, right, top = chart.frame
     frame = (left + _INSET, bottom + _INSET, right - _INSET, top - _INSET)
-    at = [(float(x), float(y)) for x, y in axes.transData.transform([name.at for name in names])]
-    sizes = [_size_on_page(axes, name) for name in names]
-    return list(zip(names, place_labels(at, sizes, frame, obstacles), strict=True))
+    sizes = [
+        (2 * _BESIDE + width, height)
+        for width, height in (text_size(name.lines, name.size) for name in names)
+    ]
+    placed = place_labels([chart.place(name.at) for name in names], sizes, frame, obstacles)
+    return list(zip(names, placed, strict=True))
 
 
-def write_names(figure: Figure, axes: Axes, placed: Sequence[tuple[Name, Placement]]) -> None:
-    """Write the names at their places, each with a line to its point."""
-    from matplotlib.patheffects import withStroke
-
-    points_per_dot = 72 / figure.dpi
+def written_names(
+    chart: Chart, placed: Sequence[tuple[Name, Placement]]
+) -> tuple[Shape | Text, ...]:
+    """Return the names at their places, each with a line to its point."""
+    parts: list[Shape | Text] = []
     for name, place in placed:
-        text = axes.annotate(
-            name.words,
-            name.at,
-            xytext=(place.dx * points_per_dot, place.dy * points_per_dot),
-            textcoords="offset points",
-            # The line leads to the nearest point of the label, as the placement reckons:
-            # matplotlib's own choice, the label's middle, may run through another label.
-            arrowprops={
-                "arrowstyle": "-",
-                "linewidth": 0.5,
-                "color": name.look["color"],
-                "shrinkA": 0,
-                "shrinkB": 2,
-                "relpos": place.nearest,
-            },
-            zorder=4,
-            **name.look,
-        )
-        text.set_path_effects([withStroke(linewidth=1.4, foreground="white")])
-        text.set_in_layout(False)
-
-
-def _size_on_page(axes: Axes, name: Name) -> tuple[float, float]:
-    text = axes.text(0, 0, name.words, **name.look)
-    extent = text.get_window_extent()
-    text.remove()
-    return extent.width, extent.height
+        x, y = chart.place(name.at)
+        left, bottom, right, top = place.box
+        across, up = place.nearest
+        end = left + across * (right - left), bottom + up * (top - bottom)
+        # The line ends before the point.
+        share = max(0.0, 1 - _SHORT / (math.dist(end, (x, y)) or 1.0))
+        tip = end[0] + share * (x - end[0]), end[1] + share * (y - end[1])
+        parts.append(Shape([end, tip], name.colour, 0.5))
+        at = left + _BESIDE, bottom
+        text = Text(at, name.lines, name.size, name.colour, up=0.0, haloed=True)
+        parts.append(text)
+    return tuple(parts)

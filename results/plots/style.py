@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from paretosoc.results.plots.picture import Picture
+
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
@@ -59,6 +61,20 @@ _SETTINGS: Any = {
     # Names are no formulas: one with two dollar signs is drawn as it is.
     "text.parse_math": False,
 }
+
+
+_VIRIDIS = (
+    *((68, 1, 84), (71, 45, 123), (59, 82, 139), (44, 114, 142), (33, 145, 140)),
+    *((40, 174, 128), (94, 201, 98), (173, 220, 48), (253, 231, 37)),
+)
+
+
+def viridis(share: float) -> str:
+    """Return a colour of the map of this name, from dark blue at 0 to yellow at 1."""
+    k = min(int(8 * share), 7)
+    pairs = zip(*_VIRIDIS[k : k + 2], strict=True)
+    red, green, blue = (round(a + (8 * share - k) * (b - a)) for a, b in pairs)
+    return f"#{red:02X}{green:02X}{blue:02X}"
 
 
 def ink_on(colour: str) -> str:
@@ -113,44 +129,58 @@ def use_log_scale(axis: Axis) -> None:
     axis.set_minor_formatter(Plain(labelOnlyBase=False))
 
 
-def svg_bytes(figure: Figure) -> bytes:
+def svg_bytes(figure: Figure | Picture) -> bytes:
     """Return the figure as SVG without date. Equal figures give equal bytes."""
+    if isinstance(figure, Picture):
+        return figure.svg()
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     return _printed(
-        figure, FigureCanvasSVG(figure).print_svg, metadata={"Date": None, "Creator": None}
+        figure,
+        lambda drawn: FigureCanvasSVG(drawn).print_svg,
+        metadata={"Date": None, "Creator": None},
     )
 
 
-def pdf_bytes(figure: Figure) -> bytes:
+def pdf_bytes(figure: Figure | Picture) -> bytes:
     """Return the figure as PDF with its fonts in it. Equal figures give equal bytes."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
     return _printed(
         figure,
-        FigureCanvasPdf(figure).print_pdf,
+        lambda drawn: FigureCanvasPdf(drawn).print_pdf,
         metadata={"CreationDate": None, "Creator": None, "Producer": None},
     )
 
 
-def png_bytes(figure: Figure) -> bytes:
+def png_bytes(figure: Figure | Picture) -> bytes:
     """Return the figure as PNG, 300 dots an inch. Equal figures give equal bytes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     return _printed(
-        figure, FigureCanvasAgg(figure).print_png, dpi=_DOTS_PER_INCH, metadata={"Software": None}
+        figure,
+        lambda drawn: FigureCanvasAgg(drawn).print_png,
+        dpi=_DOTS_PER_INCH,
+        metadata={"Software": None},
     )
 
 
 def _printed(
-    figure: Figure, print_to: Callable[..., None], *, dpi: float | None = None, metadata: Any
+    figure: Figure | Picture,
+    printer: Callable[[Figure], Callable[..., None]],
+    *,
+    dpi: float | None = None,
+    metadata: Any,
 ) -> bytes:
     """Return the bytes that a canvas prints. ``Figure.savefig`` would draw twice, once for the
     layout alone."""
+    if isinstance(figure, Picture):
+        with picture_settings():
+            return _printed(figure.figure(), printer, dpi=dpi, metadata=metadata)
     before, buffer = figure.dpi, io.BytesIO()
     figure.dpi = dpi or before
     try:
-        print_to(buffer, metadata=metadata)
+        printer(figure)(buffer, metadata=metadata)
     finally:
         figure.dpi = before
     return buffer.getvalue()

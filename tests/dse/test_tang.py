@@ -74,13 +74,12 @@ def test_the_tensorrt_front_is_in_the_file_the_picture_and_the_table(dse, folder
     assert len(points) > 1
     gpu = [unit.name for unit in front.problem.units].index("gpu")
     assert all((point.member.design.units == gpu).all() for point in points)
-    legend = [text.get_text() for text in draw_front(front).legends[0].get_texts()]
-    assert "TensorRT-style" in legend
+    chart = draw_front(front)
+    assert "TensorRT-style" in chart.legend
     shown = dse("show", folder).out
     assert f"and {len(points) - 1} more" in " ".join(shown.split())
     assert "mJ, T = period" in shown
-    label = draw_front(front).axes[0].get_ylabel()
-    assert " ".join(label.split()) == "Energy (mJ, T = period)"
+    assert chart.y.title == "Energy (mJ, T = period)"
 
 
 def test_fronts_of_another_t_or_model_are_not_of_the_same_problem(folder):

@@ -14,6 +14,8 @@ from paretosoc.dse.errors import WorkloadError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from paretosoc.results.plots.picture import Picture
+
 
 class Plot(StrEnum):
     """Kind of picture."""
@@ -92,7 +94,7 @@ def plot(
     _write(output, lambda: kind.figure(what.value, named, member or ()))
 
 
-def _write(output: Path, draw: Callable[[], Figure]) -> None:
+def _write(output: Path, draw: Callable[[], Figure | Picture]) -> None:
     from paretosoc.common.files import replace_file
     from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 

@@ -18,7 +18,6 @@ from paretosoc.results.front.epsilon import reach
 from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from paretosoc.dse.certificate.verify.checks import Check
@@ -147,7 +146,7 @@ class JoinedResult:
     @classmethod
     def figure(
         cls, what: str, named: Sequence[tuple[str, JoinedResult]], members: Sequence[str]
-    ) -> Figure:
+    ) -> NoReturn:
         """Refuse, as :meth:`member_document`."""
         named[0][1]._refuse(f"a figure ({what})")
 

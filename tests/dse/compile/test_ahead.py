@@ -14,7 +14,6 @@ from paretosoc.dse.cli.main import run
 from paretosoc.dse.compile.warm_up import warm_up
 from paretosoc.dse.api import front_pictures
 from paretosoc.fitness.machine_code.kernel import Kernel
-from paretosoc.results.export import result_folder
 
 seen, load = set(), Kernel._load
 
@@ -22,11 +21,7 @@ def note(kernel, key, arguments):
     seen.add(f"{kernel.py_func.__module__}.{kernel.__name__}: {key}")
     return load(kernel, key, arguments)
 
-# Of pictures only the intervals run kernels, as in tests/conftest.py.
 front_pictures._QUICK_DRAWS = front_pictures._FREE_RUNNING_DRAWS = 10
-result_folder.front_pictures = lambda front, *suffixes, intervals=None: dict.fromkeys(
-    suffixes, repr(intervals).encode()
-)
 Kernel._load = note
 warm_up()
 ahead = set(seen)

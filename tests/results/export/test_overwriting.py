@@ -94,7 +94,7 @@ def test_an_error_in_the_middle_leaves_nothing(front, folder, monkeypatch):
     write = Path.write_bytes
 
     def fail(self, data):
-        if self.name == "front.png":
+        if self.name == "front.svg":
             raise KeyboardInterrupt
         return write(self, data)
 

@@ -4,9 +4,9 @@ import dataclasses
 from itertools import pairwise
 
 import pytest
-from matplotlib.cbook import STEP_LOOKUP_MAP
 
 from paretosoc.results.errors import ResultError
+from paretosoc.results.plots.chart import Curve
 from paretosoc.results.plots.energy import draw_energy
 from paretosoc.results.plots.front import draw_front
 from paretosoc.results.plots.fronts import draw_convergence, draw_fronts
@@ -168,11 +168,8 @@ def test_the_step_between_two_members_is_the_worse_of_both(front, first):
     shown = dataclasses.replace(
         front, problem=dataclasses.replace(front.problem, objectives=objectives)
     )
-    with picture_settings():
-        (line,) = draw_front(shown).axes[0].get_lines()
-    points = list(zip(line.get_xdata(), line.get_ydata(), strict=True))
-    steps = STEP_LOOKUP_MAP[line.get_drawstyle()](line.get_xdata(), line.get_ydata())
-    corners = list(zip(*(values[1::2] for values in steps), strict=True))
+    (line,) = (item for item in draw_front(shown).items if isinstance(item, Curve))
+    points, corners = line.points[::2], line.points[1::2]
     worse = max if first is ObjectiveKind.LATENCY else min
     assert len(points) > 3
     assert points == sorted(points)
@@ -198,7 +195,7 @@ def test_names_are_drawn_as_they_are(front, name, scheduled):
             draw_gantts([(name, scheduled(problem, front.members[0]))]),
         )
         for make in PICTURE_MAKERS.values():
-            for figure in (fronts, gantt, draw_front(front)):
+            for figure in (fronts, gantt, draw_front(front).picture()):
                 assert make(figure)
     assert [text.get_text() for text in fronts.legends[0].get_texts()] == [name]
     assert gantt.axes[0].get_title(loc="left") == name

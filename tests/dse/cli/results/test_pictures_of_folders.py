@@ -12,7 +12,6 @@ SMALL = (
 )
 
 
-@pytest.mark.usefixtures("drawing")
 @pytest.mark.parametrize(
     "options",
     [
@@ -26,6 +25,5 @@ def test_every_kind_of_front_is_drawn(dse, tmp_path, options):
     done = dse(*SMALL, *options, "-o", tmp_path / "run")
     assert (done.status, done.err) == (0, "")
     front = dse_library.load(tmp_path / "run")
-    drawn = front_pictures(front.numeric, ".svg", ".png", intervals=choice_intervals(front))
-    for suffix, picture in drawn.items():
-        assert (tmp_path / "run" / f"front{suffix}").read_bytes() == picture
+    drawn = front_pictures(front.numeric, ".svg", intervals=choice_intervals(front))
+    assert (tmp_path / "run" / "front.svg").read_bytes() == drawn[".svg"]
