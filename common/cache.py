@@ -118,8 +118,7 @@ def save_one_at_a_time(file: Any) -> None:
 
 @cache
 def _process_folder() -> Path:
-    """Make a folder that is removed when this process ends. Child processes find it by the
-    environment variable."""
+    """Make a folder that is removed when this process ends. Child processes find it, too."""
     folder = Path(tempfile.mkdtemp(prefix="paretosoc-"))
     atexit.register(_remove, folder, os.getpid())
     if not is_private(folder):

@@ -192,8 +192,7 @@ def _union(kind: Any) -> Codec:
 
 
 def _tagged(kinds: list[Any]) -> Codec:
-    """Return the codec of dataclasses that are told apart by ``model``, a class variable of
-    each."""
+    """Return the codec of dataclasses that are told apart by their class variable ``model``."""
     codecs = {kind.model: codec_of(kind) for kind in kinds}
     return Codec(
         lambda value, context: codecs[value["model"]].read(value, context),

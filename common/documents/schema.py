@@ -129,8 +129,7 @@ def shown(value: Any) -> str:
 
 
 def _in_the_form_meant(error: ValidationError) -> ValidationError:
-    """Return the fault within the only one of several forms that is of the value's type, or that
-    has its keys, if there is one."""
+    """Return the fault within the only form of the value's type, or that has its keys, if any."""
     from jsonschema.exceptions import best_match
 
     while error.validator in ("oneOf", "anyOf"):

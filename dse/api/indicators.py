@@ -193,11 +193,8 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
 
 
 def _minimised(front: Front) -> tuple[FloatArray, FloatArray]:
-    """Return the values of a front, all to be minimised, and the sign of each objective.
-
-    Raises:
-        ResultError: if it is empty.
-    """
+    """Return the values of a front, all minimised, and the objectives' signs. Refuse an empty
+    one."""
     if not len(front):
         raise ResultError("the front is empty: it has no member to be measured")
     signs = np.array([-1.0 if o.larger_is_better else 1.0 for o in front.problem.objectives])

@@ -205,12 +205,8 @@ def search_front(
 
 @contextmanager
 def _refuted(problem: Problem, settings: SearchSettings, until: Deadline = NEVER) -> Iterator[None]:
-    """If a search found nothing feasible, try to prove within a small budget that there is nothing,
-    and say whether that is proved.
-
-    Raises:
-        InfeasibleError: with the proof, if there is one.
-    """
+    """Try within a small budget to prove that nothing is feasible, and say so if it is proved.
+    Raise InfeasibleError with the proof."""
     try:
         yield
     except InfeasibleError as error:

@@ -133,8 +133,7 @@ def prove(
 
 
 def _keep_claims(front: Front, proof: ProofOutcome) -> ProofOutcome:
-    """Return the outcome of a proof with the claims of the front for which it has none, or a weaker
-    one."""
+    """Return a proof's outcome with those claims of the front that are stronger than its own."""
     numeric, found = front.numeric, proof.front
     if _is_claim(proof.certificate) and _is_reached(found, Goal.WHOLE_FRONT):
         return proof

@@ -112,11 +112,9 @@ def _weighted(layers: list[Layer], by_time: int, by_energy: int) -> Path:
 
 
 def _closed(layers: list[Layer], budget: int, known: Path, by_time: int, by_energy: int) -> Path:
-    """Return the fastest path that is faster than ``known`` and keeps the budget, or ``known``.
-
-    A label is dropped if no completion can do both: by its least time, its least energy, or their
-    weighted sum.
-    """
+    """Return the fastest path within the budget that beats ``known``, or ``known``. A label is
+    dropped if no completion can do both by its least time, its least energy or their weighted
+    sum."""
     time_left, energy_left = _to_go(layers, 1, 0), _to_go(layers, 0, 1)
     both_left = _to_go(layers, by_time, by_energy)
     most = by_time * (known.time - 1) + by_energy * budget

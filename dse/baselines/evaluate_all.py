@@ -107,10 +107,7 @@ def baseline_rows(space: DesignSpace) -> IntArray:
 
 @lru_cache(maxsize=4)
 def _best_of_all(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tuple[_Best, ...]:
-    """Return the best rows of all methods.
-
-    Cached for the last spaces, as the initial population and the front both need it.
-    """
+    """Return the best rows of all methods, cached: the first population and the front need them."""
     problem = space.problem
     evaluate = make_outcomes(problem)
     constraints = constraints_of(problem)
@@ -136,11 +133,7 @@ def _best_of_all(space: DesignSpace, methods: tuple[type[Baseline], ...]) -> tup
 
 
 def _best(rows: IntArray, evaluate: OutcomeFunction, has_front: bool, problem: Problem) -> IntArray:
-    """Return the best of the rows.
-
-    For a method that has a front, these are all that none dominates and that keep all constraints,
-    if there are any.
-    """
+    """Return the best row, or of a method with a front all non-dominated ones within the limits."""
     outcomes = evaluate(rows)
     column = compared_objective(problem)
     # The last key of lexsort is the first to count.
@@ -156,8 +149,7 @@ def _best(rows: IntArray, evaluate: OutcomeFunction, has_front: bool, problem: P
 def _proposals(
     space: DesignSpace, methods: tuple[type[Baseline], ...]
 ) -> Iterator[tuple[str, str, bool, Iterable[IntArray]]]:
-    """Yield name, label, whether it has a front, and blocks of rows [n, width] of all methods that
-    apply, in each number format."""
+    """Yield name, label, whether it has a front, and rows of all methods, in each number format."""
     views = [in_one_format(space.problem, name) for name in formats_of(space.problem)]
     spaces = [DesignSpace(view.problem) for view in views]
     for method in methods:

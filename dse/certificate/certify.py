@@ -376,8 +376,7 @@ def _checked(
     *,
     is_resumed: bool = False,
 ) -> ProofArtifacts | None:
-    """Return the proof of a complete search after the check of its tree, or None if that was
-    ended."""
+    """Return the proof of a complete search whose tree was checked, or None if that was ended."""
     began = time.monotonic()
     target = _target(files.certificate, columns)
     report = check_tree(problem, files.tree, target, jobs=jobs, until=until)
@@ -400,10 +399,7 @@ def _checked(
 def _covered(
     problem: Problem, files: ProofArtifacts, columns: Sequence[int], until: Deadline
 ) -> ProofArtifacts:
-    """Return the proof with a solver's confirmation that the leaves leave nothing out.
-
-    It is tried if the tree is small.
-    """
+    """Return the proof, of small trees with a solver's word that no leaf is missing."""
     if files.tree.leaves > MAX_COVERED or most_lemmas(problem, files.tree) > MAX_LEMMAS:
         return files
     began = time.monotonic()
@@ -423,8 +419,7 @@ def _covered(
 
 
 def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> Subtree | None:
-    """Return the tree of an earlier search of this problem, or None if there is none to resume
-    from."""
+    """Return the tree of an earlier search of this problem, or None if none can be resumed."""
     certificate, names = earlier.certificate, front.problem.objective_names
     if (
         certificate.problem_sha256 != problem_sha256(front.problem)

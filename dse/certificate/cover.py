@@ -132,10 +132,7 @@ def _exactly_one(names: Sequence[str], variables: list[str], clauses: list[str])
 def _transition_rules(
     problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
 ) -> None:
-    """Add the rules of transitions: an edge between two units is one, and a network has at most K.
-
-    Number formats do not matter.
-    """
+    """Add the rules of transitions: edges between units, formats aside, at most K of a network."""
     for n, network in enumerate(problem.networks):
         if network.max_transitions is None:
             continue
@@ -156,11 +153,8 @@ def _transition_rules(
 def _segment_rules(
     problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
 ) -> None:
-    """Add the rules of segments.
-
-    A group begins one if it is the first of its network or the group before it is elsewhere, or in
-    another number format.
-    """
+    """Add the rules of segments, which begin with a network, and on another unit or in another
+    format."""
     first = {network.first_group for network in problem.networks}
     for u, unit in enumerate(problem.units):
         if unit.max_segments is None:
@@ -182,10 +176,8 @@ def _segment_rules(
 def _at_most(
     names: Sequence[str], limit: int, prefix: str, variables: list[str], clauses: list[str]
 ) -> None:
-    """Add the rule that at most ``limit`` of the names are true, by a sequential counter.
-
-    Register (i, j) is true if at least j + 1 of the first i + 1 names are.
-    """
+    """Let at most ``limit`` names be true. Register (i, j): at least j + 1 of the first i + 1
+    are."""
     if limit >= len(names):
         return
     if limit == 0:
@@ -211,12 +203,9 @@ def _lemma_clauses(
     variables: list[str],
     clauses: list[str],
 ) -> list[str]:
-    """Return the clauses that a lemma's choices are not all made.
-
-    Some named group is elsewhere, or some domain is at a point outside its set. Many lemmas have
-    the same sets, so each set is a variable ``m_d_i``, which can only be true if the point is
-    outside.
-    """
+    """Return the clauses that a lemma's choices are not all made. Many lemmas have the same sets,
+    so each set is a variable ``m_d_i``, which can only be true if the point of domain d is outside
+    it."""
     unit_count = 1 + max((u for choices in units for u in choices), default=0)
     literals = np.full((len(units), unit_count), "", dtype=object)
     for g, choices in enumerate(units):
@@ -248,10 +237,7 @@ def _outside(
     variables: list[str],
     clauses: list[str],
 ) -> str:
-    """Return a literal that can only be true if domain d is at a point outside the mask.
-
-    Returns "" if there is no such point.
-    """
+    """Return a literal that needs domain d at a point outside the mask, or "" if there is none."""
     outside = [f"o_{d}_{k}" for k in points if not (mask >> k) & 1]
     if len(outside) < 2:
         return "".join(outside)
@@ -326,10 +312,7 @@ def _model(command: Sequence[str], text: str, timeout_s: float | None) -> Design
 
 
 def _z3_program() -> str:
-    """Return the path of the program that comes with the installed package ``z3-solver``.
-
-    Its version is the one that the package states.
-    """
+    """Return the path of the program of the installed package ``z3-solver``, of its version."""
     from importlib.metadata import files
 
     for path in files("z3-solver") or ():

@@ -34,11 +34,9 @@ def sum_rules(problem: Problem) -> list[str]:
 
 
 def _memory_rules(problem: Problem) -> list[str]:
-    """Return the rules of memory.
-
-    A network holds at a place no less than any of its groups there asks for: ``h_n_p`` of
-    activations in pool p, ``w_n_u`` of weights on unit u, which loads whole networks.
-    """
+    """Return the rules of memory: a network holds at a place no less than any of its groups there
+    asks for, ``h_n_p`` of activations in pool p, ``w_n_u`` of weights on unit u, which loads whole
+    networks."""
     everywhere = range(len(problem.units))
     pools = [
         [u for u in everywhere if problem.units[u].memory_pool == p]

@@ -87,10 +87,8 @@ def load_bound_code() -> None:
 
 
 def _in_a_thread(load: Callable[[], None]) -> None:
-    """Run a function in a thread.
-
-    LLVM takes up to a minute for one function, and Ctrl-C would wait for it.
-    """
+    """Run a function in a thread: LLVM takes up to a minute for one, and Ctrl-C would wait for
+    it."""
     failures: list[BaseException] = []
 
     def run() -> None:

@@ -129,11 +129,8 @@ def explain_infeasible(
 
 
 def _alone(problem: Problem, constraint: Constraint) -> str:
-    """Return a text about the rate that the network reaches alone on its best unit, or about the
-    part of a response in which it waits for its batch.
-
-    It follows the best value found.
-    """
+    """Return a text, after the best value found, about the network's rate alone on its best unit,
+    or the part of a response in which it waits for its batch."""
     if constraint.kind is not RATE or constraint.index is None:
         return _of_batch(problem, constraint)
     n = constraint.index
@@ -152,8 +149,7 @@ def _of_batch(problem: Problem, constraint: Constraint) -> str:
 
 
 def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
-    """Return a text about the value that makes the problem feasible, which follows the best value
-    alone."""
+    """Return a text, after the best value alone, about the value that makes it feasible."""
     if needed is None:
         return "; relaxing it alone was not found to help"
     figure = limit_for(constraint, needed)
@@ -165,10 +161,8 @@ def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
 
 
 def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) -> int | None:
-    """Return the smallest value of a constraint found among design points that keep all others.
-
-    Returns None if none was found, or the limit cannot be relaxed.
-    """
+    """Return the smallest value of a constraint found beside all others, or None if there is
+    none."""
     kind = constraint.kind
     if not can_be_relaxed(constraint):
         return None
@@ -206,10 +200,8 @@ def lifted(problem: Problem, constraint: Constraint, limit: int | None) -> Probl
 
 
 def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArray | None) -> str:
-    """Return a text about an overload, with the loads of ``lightest``.
-
-    A state that does not recur is as far beyond its limit as a period's work is beyond a period.
-    """
+    """Return a text about an overload, with the loads of ``lightest``: a state that does not recur
+    is as far beyond its limit as a period's work is beyond a period."""
     period = entry.limit // MAX_PERIODS
     work, given = (shown(ps, entry.unit) for ps in (value - entry.limit + period, period))
     text = (
@@ -223,10 +215,8 @@ def _overload(problem: Problem, entry: Constraint, value: int, lightest: IntArra
 
 
 def _least_loaded(problem: Problem, seed: int, jobs: int) -> IntArray | None:
-    """Return the design point found whose busiest unit has the least work in a period.
-
-    It keeps all limits but the overload. Returns None if none does.
-    """
+    """Return the design point found with the least busy unit, all limits but the overload kept, or
+    None."""
     evaluate, constraints = make_outcomes(problem, jobs=jobs), constraints_of(problem)
     kept = np.array([limit.kind is not OVERLOAD for limit in constraints])
     limits = np.array([limit.limit for limit in constraints], dtype=np.int64)
@@ -248,10 +238,8 @@ def _recurs_ps(problem: Problem, row: IntArray) -> int:
 
 
 def _probe(problem: Problem, constraint: Constraint) -> Problem:
-    """Return the problem with one value to minimise and only the limits on mappings.
-
-    Over a fixed period, power and energy mean something only if the makespan fits into it.
-    """
+    """Return the problem with one value to minimise and only the limits on mappings. Power and
+    energy over a fixed period mean something only if the makespan fits into it."""
     execution = problem.execution
     if isinstance(execution, Periodic) and constraint.kind not in OVER_TIME:
         execution = OneFrame()

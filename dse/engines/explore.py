@@ -234,8 +234,7 @@ def _check_measurable(optimizer: Optimizer) -> None:
 def _members(
     problem: Problem, result: SearchResult, robustness: Robustness | None, *, jobs: int
 ) -> tuple[Member, ...]:
-    """Return the members of a result with their nominal figures, and the measures if the search was
-    by such."""
+    """Return the members of a result with nominal figures, and measures if it was found by such."""
     if robustness is None:
         return make_members(problem, result.rows, result.objectives, jobs=jobs)
     nominal = make_outcomes(problem, jobs=jobs)(result.rows).objectives
@@ -260,10 +259,7 @@ def _refuse_outside(space: DesignSpace, rows: IntArray) -> None:
 def _with_baselines(
     result: SearchResult, baselines: Sequence[BaselinePoint], evaluate: OutcomeFunction
 ) -> SearchResult:
-    """Return the result with the baselines that keep all constraints.
-
-    So the front is not behind them, whatever the engine has tried.
-    """
+    """Return the result with the baselines that keep all constraints, so that none beats it."""
     members = [point.member for point in baselines if not point.breaks]
     if not members:
         return result
@@ -278,8 +274,7 @@ def _with_baselines(
 
 
 def _convergence(result: SearchResult) -> tuple[HypervolumePoint, ...]:
-    """Return the hypervolume over evaluations as a share of the final one. Long searches are
-    thinned."""
+    """Return the hypervolume over evaluations, of long searches thinned, as shares of the last."""
     reference = reference_point(result.objectives)
     final = hypervolume(result.objectives, reference)
     snapshots = result.snapshots

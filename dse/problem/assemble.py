@@ -272,8 +272,7 @@ def _network(
 def _check_losses(
     options: Options, kinds: Collection[Kind], losses: Sequence[IntArray] | None
 ) -> None:
-    """Check that the accuracy loss of number formats is known if accuracy is an objective or
-    limited."""
+    """Check that the loss of formats is known if accuracy is an objective or limited."""
     name = "max_accuracy_loss_percent"
     asked = as_written(name) if options.max_accuracy_loss_percent else None
     if ObjectiveKind.ACCURACY_LOSS in kinds:

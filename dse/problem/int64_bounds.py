@@ -181,14 +181,11 @@ def _check_contention(problem: Problem) -> None:
 
 
 def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, power: int) -> None:
-    """Check that the window and energy of streams fit.
-
-    No execution waits for more than can be queued before it. In every frame in flight, that is the
-    longest group of a chain, which runs one at a time, else each group once. With priorities it is
-    each execution, since several may overtake it. So a frame takes at most that for each of its
-    executions, and the transitions. Until 8192 executions have ended something always runs, is in
-    transition or has yet to arrive.
-    """
+    """Check that the window and energy of streams fit. No execution waits for more than can be
+    queued before it: in every frame in flight the longest group of a chain, else each group once,
+    and with priorities, which let several overtake, each execution. So a frame takes at most that
+    for each of its executions, and the transitions. Until 8192 executions have ended something
+    always runs, is in transition or has yet to arrive."""
     counts = [network.repeats * len(network.groups) for network in problem.networks]
     executions = sum(counts) if problem.execution.has_frame else max(counts)
     in_flight = frames_in_flight(problem.execution)
@@ -250,8 +247,7 @@ def _longest_copy(problem: Problem, e: int) -> float:
 
 
 def _slowed(problem: Problem, u: int) -> FloatArray:
-    """Return [groups]: the longest time on unit ``u`` over its operating points, slowdown
-    included."""
+    """Return [groups]: the longest time on unit ``u`` at any operating point, slowdown included."""
     unit = problem.units[u]
     shape = unit.time_ps.shape
     longest = np.zeros(shape[0], dtype=np.float64)
@@ -278,8 +274,7 @@ def _slowed(problem: Problem, u: int) -> FloatArray:
 
 
 def _by_memory_point(problem: Problem, u: int) -> list[tuple[int, IntArray, IntArray]]:
-    """Return (memory's operating point, demands, times of last repeats), tables [groups, other
-    points]."""
+    """Return (memory's operating point, demands, last repeats' times), [groups, other points]."""
     unit, longest = problem.units[u], problem.last_ps(u)
     groups = longest.shape[0]
     memory = problem.memory_domain
@@ -298,10 +293,8 @@ def _by_memory_point(problem: Problem, u: int) -> list[tuple[int, IntArray, IntA
 
 
 def _max_lost(unit: ProblemUnit, point: int, own: IntArray, others: int) -> FloatArray:
-    """Return the largest loss of rate of groups with these demands, in 1/65536, ceilings included.
-
-    The loss grows with the others' demand, so their largest gives the bound.
-    """
+    """Return the largest loss of rate of groups with these demands, in 1/65536, rounded up: that
+    beside the others' largest."""
     table = unit.contention
     assert table is not None, "only units with contention are asked"
     normal, total, balance, peak, *_, memory = map(float, parameters_at(table, point))

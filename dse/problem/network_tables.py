@@ -79,11 +79,7 @@ def network_tables(
 
 
 def _check_batch(network: WorkloadNetwork, imported: ImportedNetwork) -> None:
-    """Accept a batch of a model whose inputs are one image.
-
-    Raises:
-        WorkloadError: naming the input.
-    """
+    """Refuse a batch of a model whose inputs are no single image, naming the input."""
     for name, shape in imported.inputs:
         if network.batch > 1 and shape[:1] != (1,):
             raise WorkloadError(

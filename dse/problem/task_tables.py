@@ -92,8 +92,7 @@ def task_tables(
 def _costs(
     task: WorkloadNetwork, platform: Platform, entry: UnitFormat, *, is_first: bool
 ) -> UnitCosts:
-    """Return the costs on a unit. Of several number formats only the first has them, since the
-    task is the same in all."""
+    """Return the costs on a unit, for the first of several number formats: the task is the same."""
     unit, number_format = entry.unit, entry.number_format if entry.is_choice else None
     times = [time for time in task.times if time.unit == unit.name]
     if not times or not is_first:
@@ -129,11 +128,8 @@ def _costs(
 def _measured(
     task: WorkloadNetwork, platform: Platform, unit: Unit, time: TaskTime
 ) -> MeasuredGroup:
-    """Return a time as a measurement of the task alone.
-
-    What it moves takes as long as the memory needs for it. The rest of its time, by the law of
-    clocks, follows the unit's clock.
-    """
+    """Return a time as measured alone: its transfers take as long as the memory needs, the rest
+    follows the unit's clock."""
     label = f"task {task.name!r}: times of {unit.name}"
     ladder = platform.ladder_khz(unit.clocks[0])
     khz = ladder[-1] if time.mhz is None else time.mhz * KHZ_PER_MHZ

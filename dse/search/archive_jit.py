@@ -30,10 +30,8 @@ def join_front(front, rows, may_join, stays, joins):
 
 @jit
 def _is_covered(front, count, inside, rows, r):
-    """Return whether a row of ``front`` covers row ``r``.
-
-    Only the first ``count`` rows that are ``inside`` count.
-    """
+    """Return whether one of the first ``count`` rows of ``front`` that are ``inside`` covers row
+    ``r``."""
     m = np.int64(0)
     while m < count and not (inside[m] and _covers(front, m, rows, r)):
         m += 1

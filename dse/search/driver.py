@@ -288,11 +288,8 @@ class _Run:
             self._on_progress(self._progress())
 
     def _evaluated(self, rows: IntArray) -> Outcomes:
-        """Return the outcomes of the rows, or only of the first ones if the time runs out.
-
-        With a checkpoint complete batches are evaluated, as the engine can resume from nothing
-        else.
-        """
+        """Return the outcomes of the rows, or of the first ones if the time runs out. With a
+        checkpoint of complete batches, from which alone the engine can resume."""
         if self._budget.seconds is None or self._checkpoint is not None:
             return self._evaluate(rows)
         parts: list[Outcomes] = []

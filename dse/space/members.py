@@ -83,8 +83,7 @@ def _responses(frame: Evaluation, index: int) -> tuple[Responses, ...]:
 
 
 def _window_ps(problem: Problem, frame: Evaluation, index: int) -> tuple[int, int] | None:
-    """Return begin and end of the recurring window, or None if nothing recurs or there are no
-    rates."""
+    """Return begin and end of the recurring window, None without rates or if nothing recurs."""
     period, periods = problem.execution.period_ps, int(frame.periods[index])
     if period is None or periods == 0:
         return None

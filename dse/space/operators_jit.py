@@ -70,10 +70,8 @@ class SpaceTables(Tables):
 
 @jit
 def _draw(stream):
-    """Draw 64 random bits by SplitMix64. ``stream`` [1] is its state.
-
-    Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014.
-    """
+    """Draw 64 random bits by SplitMix64 (Steele, Lea, Flood, OOPSLA 2014). ``stream`` is its
+    state."""
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
     z = stream[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -114,10 +112,7 @@ def mark_row(space, row, used):
 
 @rare
 def _cross(space, stream, a, b, used, used_b):
-    """Exchange one segment of each network, often none or all of it, and clocks with even odds.
-
-    Both rows keep a clock that only one has a use for.
-    """
+    """Exchange a segment of each network, often none or all, and half of the clocks both need."""
     mark_row(space, a, used)
     mark_row(space, b, used_b)
     for n in range(space.networks):
@@ -148,10 +143,8 @@ def _cross(space, stream, a, b, used, used_b):
 
 @jit
 def _remap(space, stream, row, kind):
-    """Put a segment on another unit, as far as its groups may run there.
-
-    A mutation that should move a transition point moves a segment if there is none.
-    """
+    """Put a segment on another unit as far as its groups may run there, also if there is no
+    transition to move."""
     n = below(stream, space.networks)
     size = space.size[n]
     one, other = below(stream, size), below(stream, size)
@@ -200,10 +193,8 @@ def _reorder(space, stream, row):
 
 @jit
 def _reclock(space, stream, row, steps):
-    """Move one clock a point or two up or down with ``steps``, else redraw it.
-
-    A redrawn clock gets its fastest point a third of the time.
-    """
+    """Move one clock a point or two with ``steps``, else redraw it, one time in three the
+    fastest."""
     d = space.free[below(stream, space.free.shape[0])]
     g, count = space.groups + d, space.point_count[d]
     place = np.int64(0)
@@ -242,8 +233,7 @@ def _mutate(space, stream, row):
 
 @jit
 def _join(space, stream, row, n):
-    """Joins random neighbouring segments of a network until its limit on transitions holds, as
-    long as that is possible."""
+    """Join random neighbouring segments of a network until its limit on transitions holds."""
     first, size = space.first[n], space.size[n]
     for _ in range(2 * size):
         count = np.int64(0)
@@ -334,11 +324,8 @@ def repair_row(space, plan, stream, row, awake, used):
 
 @jit
 def _rank(space, plan, row):
-    """Close the gaps between priorities, from 0 on.
-
-    Those of groups only count beside others of one queue, and by the first group of an engine: all
-    of the engine get its priority, and each queue is ranked alone.
-    """
+    """Close the gaps between priorities, from 0 on. Those of groups count in one queue and by the
+    first group of an engine, so each queue is ranked alone."""
     begin, end = row.shape[0] - space.priorities, row.shape[0]
     if not space.orders_groups:
         levels = np.int64(0)

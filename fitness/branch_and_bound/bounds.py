@@ -360,10 +360,8 @@ def _has_ended(plan, rules, state, n):
 
 @jit
 def _work_bound(plan, rules, state, tree):
-    """Return the bound from the work left: spread evenly over all units, priced, or on one unit.
-
-    Priced times leave out what later repeats take longer.
-    """
+    """Return the bound from the work left: spread evenly over all units, priced (without the growth
+    of later repeats), or on one unit."""
     now, load = state.run.now, tree.load
     total = np.int64(0)
     for u in range(plan.units):

@@ -149,18 +149,15 @@ def make_branching_rules(
 
 
 def _sums(problem: Problem, tables: Sequence[IntArray | None]) -> tuple[IntArray, IntArray]:
-    """Return an additive quantity by unit, [groups x units], and its minimum over units, [groups].
-
-    Unknown tables count as 0. The minimum is over the units that a group may be on.
-    """
+    """Return an additive quantity by unit, [groups x units], 0 if unknown, and its minimum over
+    allowed units, [groups]."""
     none = np.zeros(problem.group_count, dtype=np.int64)
     rows = np.stack([none if table is None else table for table in tables], axis=1)
     return rows.reshape(-1), _least(problem, rows)
 
 
 def _least(problem: Problem, tables: IntArray) -> IntArray:
-    """Return the minimum of [..., groups, units] over the units that a group may be on, [...,
-    groups]."""
+    """Return the minimum of [..., groups, units] over allowed units, [..., groups]."""
     least: IntArray = np.where(problem.allowed, tables, np.iinfo(np.int64).max).min(axis=-1)
     return least.astype(np.int64)
 
@@ -234,8 +231,7 @@ def _power_cap(problem: Problem) -> int:
 
 
 def _largest_rate(problem: Problem) -> int:
-    """Return the largest rate whose product with the times of all groups stays in int64 for every
-    network."""
+    """Return the largest rate whose product with each network's times stays in int64."""
     slowest = np.max(
         [
             problem.frame_ps(u).reshape(problem.group_count, -1).max(1)

@@ -65,8 +65,7 @@ def _unassign(plan, rules, tree, g):
 
 @jit
 def _hold(plan, rules, tree, g):
-    """Add the memory of a newly assigned group: its weights, and the rise of its network's
-    activations."""
+    """Add the memory of a newly assigned group: weights, and its network's rise of activations."""
     n, at = rules.network[g], g * plan.units + tree.units[g]
     for f in range(tree.memory.shape[0]):
         tree.memory[f] += rules.more_bytes[f, at]

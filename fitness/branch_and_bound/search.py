@@ -129,11 +129,8 @@ def _resume_simulation(plan, rules, chosen, state, tree):
 
 @jit
 def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
-    """Fill ``tree.vector`` from the makespan's bound, the networks' ends, and the least idle power
-    and dynamic energy.
-
-    Returns the makespan's column, or -1 if it is no objective.
-    """
+    """Fill ``tree.vector`` from the makespan's bound, the ends, idle power and dynamic energy.
+    Return the makespan's column, or -1."""
     column = -1
     time = rules.period_ps if rules.period_ps >= 0 else makespan
     for j in range(tree.vector.shape[0]):
@@ -166,10 +163,8 @@ def _objective_bounds(plan, rules, state, tree, makespan, idle, energy):
 
 @jit
 def _bound_here(plan, rules, chosen, state, tree):
-    """Simulate the present choice until another matters, and bound the subtree.
-
-    Returns the reason that closes it, or ``SPLIT``.
-    """
+    """Simulate the present choice until another matters, and bound the subtree. Return the reason
+    that closes it, or ``SPLIT``."""
     _update_costs(plan, rules, chosen, tree)
     _resume_simulation(plan, rules, chosen, state, tree)
     makespan = makespan_bound(plan, rules, state, tree)
@@ -198,10 +193,8 @@ def _bound_here(plan, rules, chosen, state, tree):
 
 @jit
 def _open_power_domain(plan, rules, tree, chosen):
-    """Return a domain that is on with open operating points after the timeline is complete.
-
-    Returns -1 if there is none, or if power does not count.
-    """
+    """Return a domain that is on with open points after the timeline is complete, -1 if none is or
+    power does not count."""
     if rules.needs_power:
         for d in range(plan.domains):
             if chosen.domain_on[d] and (tree.points[d] & (tree.points[d] - 1)) != 0:
@@ -255,8 +248,7 @@ def _log(tree, kind):
 
 @jit
 def _hand_over(plan, tree):
-    """Hand the present choice over to another worker, with the largest bounds of the choices above
-    it."""
+    """Hand the present choice to another worker, with the largest bounds of those above it."""
     at = tree.progress.parts
     for g in range(plan.groups):
         tree.part_units[at, g] = tree.units[g]

@@ -234,12 +234,8 @@ def make_search_tree(
 
 
 def _snapshot_words(plan: Plan) -> int:
-    """Return an upper bound of the words that
-    :func:`fitness.branch_and_bound.snapshots.save_snapshot` writes.
-
-    They are scalars, units, waiting places (each once), places with their ends, jobs, the frame,
-    latencies and open places.
-    """
+    """Return an upper bound of the words of
+    :func:`~fitness.branch_and_bound.snapshots.save_snapshot`."""
     places = plan.instances
     words = {dtype: len(dtype.names or ()) for dtype in (RUN, UNIT, JOB_STATE)}
     fixed = words[RUN] + plan.queues * words[UNIT] + plan.jobs * words[JOB_STATE]

@@ -73,11 +73,9 @@ def fill_tails(plan, rules, chosen, n, tree):
 
 @jit
 def _fill_set_gain(plan, rules, tree, s):
-    """Fill by how much more a chain's groups gain from each group on, in all repeats, if all are
-    open and only domains of the set s may be on: [groups, 1 + rates], the first one at rate 0.
-
-    It is NEVER if one of them can be on no unit then.
-    """
+    """Fill by how much more a chain gains from each group on, in all repeats, if all are open and
+    only domains of the set s may be on, [groups, 1 + rates], or NEVER if one of them can be
+    nowhere."""
     tree.has_set_gain[s] = 1
     rates = rules.rate_mw.shape[0]
     for n in range(plan.networks):
@@ -135,10 +133,8 @@ def _fill_left(plan, rules, tree, s):
 
 @jit
 def _min_energy_at(plan, rules, tree, energy, power, time):
-    """Return the least energy at the makespan ``time``, and its slope there.
-
-    Every network takes its best multiplier. The least energy is convex in the makespan.
-    """
+    """Return the least energy, which is convex, at the makespan ``time``, and its slope there.
+    Every network takes its best multiplier."""
     least, growth = energy + power * time, power
     for n in range(plan.networks):
         if not rules.trades[n]:
@@ -156,11 +152,8 @@ def _min_energy_at(plan, rules, tree, energy, power, time):
 
 @jit
 def _reaches(plan, rules, tree, energy, power, low_time, low, fall, high_time, high, rise, wanted):
-    """Return whether the least energy is at least ``wanted`` between two makespans, at which it is
-    ``low`` and ``high``, and falls and rises.
-
-    Works with cutting planes from both sides.
-    """
+    """Return whether the least energy is at least ``wanted`` between two makespans with ``low`` and
+    ``high``, by cutting planes from both sides."""
     for _ in range(MAX_CUTS):
         # The two tangents meet here. Left of it and at it the one holds, right of it the other.
         span = high_time - low_time
@@ -234,11 +227,8 @@ def _first_slower(tree, time, count):
 
 @jit
 def _leaves_no_room(plan, rules, tree, power, fixed):
-    """Return the same for one set, with its idle power and ``tree.left_gain``.
-
-    The least energy is convex in the makespan, so its tangent at one makespan also holds at later
-    ones. It is computed again where the tangent is too low.
-    """
+    """Return the same for one set, with its idle power and ``tree.left_gain``. The tangent of the
+    least energy, which is convex, is computed again where it is too low."""
     time, count = rules.trade_time, tree.progress.members
     if rules.period_ps >= 0:
         power, fixed = np.int64(0), fixed + power * rules.period_ps

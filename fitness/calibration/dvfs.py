@@ -286,10 +286,8 @@ def _time_task(
     *,
     fixed: bool,
 ) -> tuple[Task, Callable[[dict[str, float]], dict[str, float]]]:
-    """Return the task of fitting a time, and a function that completes its parameters.
-
-    For the form SHARES that function replaces a time at the fastest clocks by its parts.
-    """
+    """Return the task of fitting a time, and a function that completes its parameters: for SHARES
+    by the parts of the time at the fastest clocks."""
     unit, label = platform.unit_by_name[rows[0].unit], subject_name(rows[0])
     overlap = float(unit.clock_law.overlap)
     if form is TimeForm.SHARES and shape is None:

@@ -79,8 +79,7 @@ def used_fit(fit: ContentionFit, sweep: Sweep) -> UsedFit:
 def _nearest(
     fit: ContentionFit, sweep: Sweep, decimals: int
 ) -> tuple[dict[str, Fraction], FloatArray] | None:
-    """Return the parameters nearest to the fit that the integers can hold, and the slowdowns by
-    them."""
+    """Return the integer parameters nearest to the fit, and the slowdowns by them."""
     own, external = (
         [round(value * KBPS_PER_GBPS) for value in values.tolist()]
         for values in (sweep.own, sweep.external)

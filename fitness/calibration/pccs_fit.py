@@ -138,8 +138,7 @@ _REMEDIES = {
 
 
 def _unseen_regions(fit: _Fit, values: FloatArray) -> dict[str, str]:
-    """Return thresholds without samples on both of their sides that differ because of them, and
-    why."""
+    """Return thresholds that differ for lack of samples on both of their sides, and why."""
     unseen: dict[str, str] = {}
     own, external = fit.sweep.own, fit.sweep.external
     normal, _, balance, peak, _, _ = values

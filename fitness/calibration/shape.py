@@ -121,11 +121,9 @@ def _layer_by_layer(launches: Sequence[Launch]) -> list[Launch]:
 def _nearest(
     parts: Sequence[TimeParts], run: Run, least: tuple[float, float], *, is_hosted: bool
 ) -> list[TimeParts]:
-    """Return the parts times three factors, as near to 1 as the time of the run allows.
-
-    ``least``: computing takes at least these ps at the peak (fast algorithms save work where there
-    are no tensor cores: 0), memory this share of its time.
-    """
+    """Return the parts times factors as near to 1 as the time allows. ``least``: computing takes
+    these ps at the peak (0 without tensor cores, for fast algorithms), memory this share of its
+    time."""
     # Imported here: it takes a second, and most commands fit nothing.
     from scipy.optimize import least_squares
 
@@ -172,11 +170,8 @@ def _estimated_ms(
     is_hosted: bool,
     factors: Sequence[float] | FloatArray = (1.0, 1.0, 1.0),
 ) -> FloatArray:
-    """Return the estimate at clocks [n], its computing, memory and fixed times times ``factors``.
-
-    What a host launches it launches beside the unit's work, as in the forms that are fitted to
-    measurements.
-    """
+    """Return the estimate at clocks [n] with its parts times ``factors``, launches beside the
+    unit's work as in fitted forms."""
     moving = np.zeros_like(clocks.own)
     launching = np.zeros_like(clocks.own)
     for part in parts:

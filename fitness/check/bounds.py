@@ -215,10 +215,8 @@ def _dynamic_energy(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
 
 @jit
 def _token_time(facts: Facts, work: Work, row: Int, costs: Int, n: Int) -> Int:
-    """Return the least time per repeat of network n, from the ends of all that it waits for.
-
-    Overwrites ``work.least_end``.
-    """
+    """Return the least time per repeat of network n from the ends it waits for. Overwrites
+    ``work.least_end``."""
     begin, has_begun, span = facts.arrival_ps[n], True, np.int64(0)
     for k in range(facts.instances):
         i = facts.order[k]
@@ -305,8 +303,7 @@ def _closed_by_a_member(facts: Facts, work: Work) -> bool:
 
 @jit
 def _closing_makespan(facts: Facts, work: Work) -> Int:
-    """Return the smallest makespan of a member that closes the bounds of all other objectives, or
-    FAR."""
+    """Return the smallest makespan of a member that closes all other bounds, or FAR."""
     smallest = FAR
     if facts.makespan_column >= 0:
         for member in range(facts.closing.shape[0]):

@@ -148,8 +148,7 @@ def _take_back(facts: Facts, work: Work, depth: Int, g: Int) -> None:
 
 @jit
 def _place(facts: Facts, work: Work, depth: Int, g: Int, u: Int) -> bool:
-    """Put the group, and the groups that must follow it, on a unit. Return False if a limit is
-    broken."""
+    """Put the group, and those that must follow it, on a unit. Return False if a limit breaks."""
     put_on(facts, work, g, u)
     n = facts.network_of_group[g]
     most = facts.max_transitions[n]

@@ -61,10 +61,8 @@ def interchangeable_sets(problem: Problem) -> list[list[int]]:
 
 
 def _permutations(problem: Problem) -> list[tuple[int, ...]]:
-    """Return all ways in which interchangeable units change places, as a target for each unit.
-
-    The first is the identity.
-    """
+    """Return all ways in which interchangeable units change places, by target, the identity
+    first."""
     classes = interchangeable_sets(problem)
     entries: dict[int, list[int]] = {}
     for unit, first in enumerate(problem.unit_of):

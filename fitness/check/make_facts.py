@@ -275,11 +275,8 @@ def _moved_by(problem: Problem, end: int) -> IntArray:
 def _instances(
     problem: Problem, copies: int
 ) -> tuple[list[tuple[int, int, int, int, int]], list[list[tuple[int, int]]]]:
-    """Return all instances, and the inputs of each.
-
-    An instance is (copy of the frame, network, repeat, group, arrival). An input is (instance,
-    edge).
-    """
+    """Return all instances, (copy of the frame, network, repeat, group, arrival), and the inputs of
+    each, (instance, edge)."""
     sizes = [n.repeats * len(n.group_names) for n in problem.networks]
     first = [0, *accumulate(sizes)]
     into: list[list[tuple[int, int]]] = [[] for _ in range(problem.group_count)]

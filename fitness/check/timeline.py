@@ -362,10 +362,8 @@ def _find_starts(facts: Facts, work: Work, row: Int) -> Int:
 
 @jit
 def _is_before(facts: Facts, work: Work, row: Int, i: Int, other: Int) -> bool | np.bool_:
-    """Return whether instance i starts before another one.
-
-    An instance that continues an engine, on a unit that has just become free, is first.
-    """
+    """Return whether instance i starts before another: first one that continues an engine on a unit
+    just free."""
     if continues(facts, work, i) or continues(facts, work, other):
         return continues(facts, work, i)
     a, b = work.priority[facts.group_of[i]], work.priority[facts.group_of[other]]

@@ -78,10 +78,8 @@ def _power_of(facts: Facts, work: Work, costs: Int, domain: Int) -> Int:
 def _closed_with(
     facts: Facts, work: Work, makespan: Int, idle: Int, dynamic: Int, first: Int
 ) -> bool:
-    """Return the same for design points with this idle power and ``work.gained``.
-
-    ``first`` is the last step up to the bound of the makespan.
-    """
+    """Return the same for design points with this idle power and ``work.gained``, steps up to
+    ``first``."""
     steps = facts.steps.shape[0]
     power, fixed, least = idle, dynamic, idle * makespan + dynamic
     if facts.period_ps >= 0:

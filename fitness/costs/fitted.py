@@ -126,11 +126,8 @@ def _picoseconds(
     unit: Unit,
     points: IntArray,
 ) -> list[IntArray]:
-    """Return times of a law that gives ms, rounded half up: in decimals if floats leave a doubt.
-
-    Raises:
-        PlatformError: on a time that is too long to be kept.
-    """
+    """Return times of a law that gives ms, rounded half up, in decimals if floats leave a doubt.
+    Refuse those that are too long to keep."""
     found = []
     values = [time * PS_PER_MS for time in law(clocks_of(platform, unit, points), float)]
     error = ROUNDING * (ROUNDINGS + 2 * len(values))

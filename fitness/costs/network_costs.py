@@ -153,11 +153,8 @@ def network_costs(
 def _by_cost_model(
     network: GroupedNetwork, platform: Platform, known: NetworkCosts, model: CostModel, name: str
 ) -> NetworkCosts:
-    """Return the costs that a cost model of another package makes of the known ones.
-
-    Raises:
-        PlatformError: if it fails, or its costs are not like those that it was given.
-    """
+    """Return the costs that a cost model of another package makes of known ones. Refuse failures
+    and costs of another shape."""
     label = f"cost model {name!r} of another package: {network.name}"
     with plugin_errors(label, PlatformError):
         found = model(network, platform, known)

@@ -69,11 +69,8 @@ def scale_to(parts: Sequence[TimeParts], total: Fraction, ratios: Ratios) -> lis
 
 
 def _largest_share(fits: Callable[[Fraction], bool], near: int) -> Fraction:
-    """Return the largest share of 1, in steps of 2^-20, that fits as all smaller ones do, or 0.
-
-    Args:
-        near: number of steps to look around first, since each question takes long.
-    """
+    """Return the largest share of 1, in steps of 2^-20 and looked for around ``near`` first, that
+    fits as all smaller ones do, or 0."""
     low, high, step = near, near + 1, 1
     while low > 0 and not fits(Fraction(low, SHARE_STEPS)):
         low, high, step = max(low - step, 0), low, 2 * step

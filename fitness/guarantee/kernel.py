@@ -67,10 +67,8 @@ def _find_engines(plan, chosen, tracks):
 
 @jit
 def _keep_order(plan, rules, chosen, state, tracks):
-    """Find the order of every queue, from the schedule in the log.
-
-    Instances are sorted by start, those that take no time first, then each after its inputs.
-    """
+    """Find the order of every queue from the log: by start, those that take no time first, each
+    after its inputs."""
     count = plan.instances
     for q in range(plan.queues):
         tracks.queue[q].count = 0

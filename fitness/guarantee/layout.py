@@ -128,11 +128,8 @@ def make_tracks(plan: Plan) -> Tracks:
 
 
 def _inputs(problem: Problem, plan: Plan) -> list[list[tuple[int, int]]]:
-    """Return (instance, edge row or -1) of each instance's inputs.
-
-    For a repeat that must end first, these are the groups that feed no other: the rest has ended
-    then.
-    """
+    """Return (instance, edge row or -1) of each instance's inputs. Of a repeat that must end, the
+    groups that feed no other."""
     inputs: list[list[tuple[int, int]]] = [
         [
             (int(entry.source), int(entry.edge_row))

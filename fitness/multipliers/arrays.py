@@ -171,10 +171,8 @@ class BoxArrayTables:
         options: Sequence[Sequence[tuple[int, int, int, int] | None]],
         memory_points: Sequence[int],
     ) -> tuple[IntArray, FloatArray, FloatArray]:
-        """Return the rates of all combinations of a class or nothing per unit.
-
-        Combinations in which a unit rests matter too, as the others are then faster.
-        """
+        """Return the rates of all combinations of a class or nothing per unit: beside resting units
+        others are faster."""
         rows = [np.array([entry or (-1, 0, 0, 0) for entry in own]) for own in options]
         picks = np.indices([len(own) for own in rows]).reshape(len(rows), -1)
         choices = np.array([own[pick] for own, pick in zip(rows, picks, strict=True)])
@@ -200,10 +198,8 @@ class BoxArrayTables:
         return running, rate, lost_mw
 
     def _can_be(self, choices: IntArray) -> BoolArray:
-        """Return a mask of choices [units, configurations, 4].
-
-        A choice may not have two groups of a network that is apart.
-        """
+        """Return a mask of choices [units, configurations, 4]: none has two groups of one network
+        apart."""
         owners = np.zeros(choices.shape[:2], dtype=np.int64)
         for at in range(len(choices)):
             runs = choices[at, :, 0] >= 0
@@ -254,10 +250,8 @@ class _UnitPart:
 
 
 def _drawn_mw(problem: Problem, u: int) -> IntArray:
-    """Return [groups, *points]: dynamic power.
-
-    For networks that run freely it is the least of their groups, in any number format of the unit.
-    """
+    """Return [groups, *points]: dynamic power, for networks that run freely the least of a unit's
+    groups in any format."""
     power = problem.units[u].dynamic_mw
     if problem.execution.has_frame:
         return power

@@ -246,10 +246,8 @@ def improve(networks, box, room, makespan, kinds, shares, rounds, rate, scratch)
 
 @jit
 def _ratio(networks, box, room, makespan, kinds, shares, scratch):
-    """Return the least sum over all mappings by the largest right side over all configurations.
-
-    Fills ``used`` and ``given`` [resources] with the slopes of both, ``sums`` with their values.
-    """
+    """Return the least sum over mappings by the largest right side, and fill the slopes of both,
+    ``used`` and ``given``, and ``sums``."""
     count = shares.shape[0]
     right = 0.0
     for j in range(count):

@@ -178,10 +178,8 @@ def _configurations(units: int, count: int, apart: int) -> int:
 
 
 def _class_begins(problem: Problem, u: int, count: int, groups: Sequence[int]) -> tuple[int, ...]:
-    """Return the class boundaries with the least sum of time x (demand - the least of its class).
-
-    The sum is over the fastest and the middle clocks.
-    """
+    """Return class boundaries with the least sum of time x (demand - its class's least), at the
+    fastest and middle clocks."""
     if problem.unit_of[u] != u:
         return ()
     among = np.zeros(problem.group_count, dtype=np.bool_)

@@ -91,11 +91,8 @@ def _release_frame(plan, chosen, state, now, slot, frame):
 
 @jit
 def _release_waits(plan, state, frame, job):
-    """Count the releases that a job of networks with rates waits for as its frame is released.
-
-    They are the repeat before it, and one release of every network that its network waits for,
-    unless that has ended.
-    """
+    """Count the releases that a job of networks with rates waits for as its frame is released: the
+    repeat before it, and one of every network that it waits for, unless that has ended."""
     network = np.int64(plan.job[job].network)
     first = plan.network[network].first_job
     waits = np.int64(1) - plan.job[job].is_first
@@ -303,11 +300,8 @@ def _deliver(plan, chosen, state, now, base, slot, instance, engine, last):
 
 @jit
 def _first_waiting(plan, chosen, state, now, u):
-    """Return the position in the queue's heap of the group that starts next.
-
-    It is the group that continues an engine, else the ready one with the smallest (priority, ready
-    time, order).
-    """
+    """Return the heap's position of the next group: the one that continues an engine, else the
+    smallest (priority, ready time, order) of those ready."""
     first = np.int64(0)
     if not plan.has_priorities or state.heap[u, 0].ready == CONTINUES:
         return first

@@ -26,8 +26,7 @@ _IMPORT = re.compile(rb"^(?:from|import) (paretosoc(?!\.common\.documents)[\w.]+
 
 @cache
 def _read(source: Path) -> tuple[bytes, frozenset[Path]]:
-    """Return a hash of a source file, and the files of this program that it imports at its top
-    level."""
+    """Return a hash of a source file, and the program's files that its top level imports."""
     text = source.read_bytes()
     names = {match.decode().replace(".", "/") for match in _IMPORT.findall(text)}
     paths = frozenset(path for name in names if (path := ROOT / f"{name}.py").exists())

@@ -108,10 +108,7 @@ def _largest_load(plan, chosen):
 
 @jit
 def _dynamic_of_a_period(plan, state, periods):
-    """Return the energy above idle of all units per period of the window.
-
-    Each unit's is rounded down before they are added up.
-    """
+    """Return the energy above idle per period of the window, each unit's rounded down."""
     total, base = np.int64(0), AT_KEPT * account_width(plan, state)
     for u in range(plan.units):
         at = np.int64(1 + u)

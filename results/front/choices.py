@@ -184,12 +184,9 @@ def _first(bits: int) -> int:
 
 
 def _cover(reach: _Reach, left: int) -> list[int]:
-    """Return few members that reach all those in ``left``.
-
-    The first member left is reached by the one that reaches most of the rest, and so on. With two
-    objectives the result is the smallest, since each member reaches a stretch of the front.
-    Otherwise a search improves on it if few are left.
-    """
+    """Return few members that reach all in ``left``: the one that reaches most beside the first
+    left, and so on. That is least with two objectives. Else a search improves on it if few are
+    left."""
     chosen, open_ = list[int](), left
     while open_:
         best = max(
@@ -252,8 +249,7 @@ def _simplest(
 
 
 def _owners(reach: _Reach, values: IntArray, chosen: Sequence[int]) -> IntArray:
-    """Return, for each member, the place of the choice that reaches it within least, the first of
-    equals."""
+    """Return the place of the choice that reaches each member within least, the first of equals."""
     owner = np.zeros(len(values), dtype=np.int64)
     least = np.full(len(values), np.inf)
     for place, member in enumerate(chosen):

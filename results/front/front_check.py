@@ -71,8 +71,7 @@ def _check_robust(front: Front) -> None:
 
 
 def _check_claims(front: Front) -> None:
-    """Check that claims refer to existing objectives and members. The proofs are not checked
-    here."""
+    """Check that claims are of existing objectives and members. Proofs are not checked here."""
     names = front.problem.objective_names
     for key in ("certificate", "epsilon", "bounds"):
         claim = getattr(front, key)
@@ -145,8 +144,7 @@ def _check_mappings(problem: Problem, members: Sequence[Member], paths: Sequence
 
 
 def _check_priorities(problem: Problem, members: Sequence[Member], paths: Sequence[str]) -> None:
-    """Check that priorities that are searched begin at 0 and leave no gaps, those of groups in
-    each queue."""
+    """Check that searched priorities begin at 0 without gaps, those of groups in each queue."""
     if problem.searched_order is None:
         return
     count = problem.priority_count

@@ -161,8 +161,7 @@ class FolderKind:
 
 
 def _check_writable(folder: Path) -> None:
-    """Accept a folder that :func:`write_whole_folder` can make or replace. Call it before the
-    work."""
+    """Accept a folder that :func:`write_whole_folder` can make or replace, before the work."""
     real = Path(os.path.realpath(folder))
     if os.path.ismount(real):
         raise ResultError(f"{folder}: cannot be replaced, a file system is mounted there")

@@ -282,8 +282,7 @@ def _check_objectives(problem: Problem) -> None:
 
 
 def _check_tolerance(problem: Problem) -> None:
-    """Check that the nominal times are tolerated, and that there is a tolerance if something is
-    guaranteed."""
+    """Check that nominal times are tolerated, and that a guarantee has a tolerance."""
     tolerance = problem.tolerance_permille
     if tolerance is not None:
         require(

@@ -79,8 +79,7 @@ def times_alone_ps(problem: Problem) -> tuple[int, ...]:
 
 
 def _times(problem: Problem, u: int) -> IntArray:
-    """Return the times of all repeats, [groups, operating points]. NEVER if the unit cannot run
-    it."""
+    """Return the times of all repeats, [groups, operating points], NEVER if it cannot run."""
     table = problem.frame_ps(u).reshape(problem.group_count, -1)
     return np.where(table < 1, NEVER, table)
 

@@ -140,8 +140,7 @@ def _fairness(front: Front) -> tuple[int, int] | None:
 
 
 def _against(rows: IntArray, others: IntArray) -> tuple[BoolArray, BoolArray]:
-    """Return whether some other row dominates each row, [n], and whether one equals it, [n].
-    Exact."""
+    """Return whether some other row dominates each row, [n], and whether one equals it, exactly."""
     nowhere_larger = (others[None, :, :] <= rows[:, None, :]).all(axis=2)
     same = (others[None, :, :] == rows[:, None, :]).all(axis=2)
     dominated: BoolArray = (nowhere_larger & ~same).any(axis=1)

@@ -217,8 +217,7 @@ def _millions(macs: int) -> str:
 
 
 def _legend(problem: Problem, origins: CostOrigins | None) -> list[str]:
-    """Return the meaning of the marks, and the source texts with the units and groups they hold
-    for."""
+    """Return the meaning of the marks, and the sources with the units and groups they are of."""
     if origins is None:
         return ["Where these figures came from was not written down (there is no costs.json)."]
     lines = []

@@ -266,10 +266,8 @@ def _choices(problem: Problem, base: Member, other: Member) -> str:
 
 
 def _changed_groups(problem: Problem, base: Member, other: Member) -> tuple[int, int]:
-    """Return how many groups are on another unit, and how many on the same in another format.
-
-    Interchangeable units count as different only if no choice of their names makes them equal.
-    """
+    """Return how many groups are on another unit, and on the same in another format, under the
+    kindest names of interchangeable units."""
     before = base.design.units
     after = nearest_names(problem, other.design.units, before)
     pairs = list(zip(before.tolist(), after.tolist(), strict=True))

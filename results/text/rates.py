@@ -67,8 +67,7 @@ def describe_loads(problem: Problem, design: DesignPoint) -> str:
 
 
 def _loads_ps(problem: Problem, design: DesignPoint, u: int) -> list[int]:
-    """Return the time that a period's releases take alone on a unit, in all number formats,
-    [networks]."""
+    """Return the time that a period's releases take alone on a unit in any format, [networks]."""
     load = [0] * len(problem.networks)
     moving = problem.repeats * problem.moving_ps(design.units)
     for n, network in enumerate(problem.networks):

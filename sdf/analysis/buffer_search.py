@@ -242,14 +242,9 @@ def _lower(
     goal: Fraction,
     max_work: int,
 ) -> None:
-    """Enter into ``found`` the smallest capacity with which each channel of ``group`` reaches the
-    goal while the others have ``capacities``. The whole group is tried with its smallest capacities
-    first, then each half.
-
-    Args:
-        capacities: may be ``found``: then each channel finds those before it lowered.
-        high: capacities that are known to reach the goal.
-    """
+    """Enter into ``found``, which may be ``capacities``, the smallest capacity of each channel of
+    ``group`` that reaches the goal beside ``capacities``. Those of ``high`` do. The smallest of the
+    whole group are tried first, then each half."""
     if not group or bounded.work > max_work:
         return
     trial = list(capacities)

@@ -210,14 +210,8 @@ class BoundedGraph:
 
 
 def _space_needed(starts: IntArray, ends: IntArray, length: int, rates: Dependence) -> int:
-    """Free tokens at the start with which each writer's firing finds the space it claims.
-
-    Args:
-        starts: [q of the writer] starts of its firings in iteration 0.
-        ends: [q of the reader] ends of its firings in iteration 0.
-        length: the period, in the same unit.
-        rates: the dependence of the writer on the reader.
-    """
+    """Return the free tokens with which each writer's firing finds the space it claims, by its
+    starts and the reader's ends in iteration 0, [firings]."""
     firings = len(ends)
     # From the second of two iterations on: the latest end of this firing and all before it.
     latest = np.maximum.accumulate(np.concatenate([ends - length, ends]))[firings:]

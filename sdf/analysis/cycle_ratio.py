@@ -155,12 +155,8 @@ def _zeros(length: int, fast: bool) -> Any:
 def _topological_order(
     first_edge: Any, source: Any, delay: Any, order: Any, stack: Any, pointer: Any
 ) -> tuple[int, int]:
-    """Walk depth first along edges without delay, so that ``order`` [N] lists sources before
-    targets.
-
-    Returns (-1, 0), or, if such edges form a cycle, the part of ``stack`` that holds it.
-    ``pointer`` of a node there is the edge of the cycle that enters it.
-    """
+    """Walk depth first along edges without delay: ``order`` [N] lists sources before targets.
+    Return (-1, 0), or the part of ``stack`` with a cycle, whose edges are in ``pointer``."""
     nodes = len(order)
     state = [0] * nodes
     done = 0
@@ -210,13 +206,9 @@ def _longest_paths(
     mark: Any,
     limit: Any,
 ) -> tuple[int, int]:
-    """Compute longest paths from zero under weight * iterations - work * delay, in place in
-    ``value``.
-
-    Stops when the values are stable (0), when the edges that gave them (``parent``) close a cycle
-    (1), which then has positive weight, or after ``limit`` sweeps (2), to be continued. Returns the
-    number of sweeps and this code.
-    """
+    """Compute longest paths from zero under weight * iterations - work * delay, in ``value``.
+    Return sweeps and status: stable (0), the edges in ``parent`` close a cycle of positive weight
+    (1), or paused after ``limit`` sweeps (2)."""
     nodes = len(order)
     sweeps = 0
     while sweeps < limit:
@@ -254,9 +246,7 @@ def _longest_paths(
 
 
 def _best_cycle(source: Any, delay: Any, weight: Any, parent: Any, mark: Any) -> int:
-    """Return a node on the cycle of parents with the largest ratio. The ratio is approximate, which
-    is enough: any such cycle would do.
-    """
+    """Return a node on the cycle of parents with about the largest ratio: any would do."""
     nodes = len(parent)
     for node in range(nodes):
         mark[node] = 0

@@ -159,9 +159,8 @@ def _firing_times(repetitions: Sequence[int], times: Sequence[PerPhase]) -> IntA
 
 
 def _set_simple(graph: FiringGraph) -> None:
-    """Set the tokens of all dependences with one rate at either end and figures of moderate size
-    together, as :meth:`FiringGraph.set_tokens` does one by one. Graphs may have tens of
-    thousands."""
+    """Set the tokens of all dependences with one rate at either end and moderate figures at once.
+    Graphs may have tens of thousands."""
     rows = []
     for number, dependence in enumerate(graph.dependences):
         production, consumption = dependence.production, dependence.consumption

@@ -73,8 +73,7 @@ def format_sdf3(graph: SdfGraph) -> str:
 
 
 def _named(graph: SdfGraph) -> list[tuple[str, Channel]]:
-    """Return all channels by the names they are written with. Capacities are channels back, at the
-    end."""
+    """Return all channels by the names they are written with, capacities as channels at the end."""
     where = f"graph {graph.name!r}"
     names = [channel.name or UNNAMED.format(n) for n, channel in enumerate(graph.channels)]
     for number, channel in enumerate(graph.channels):
@@ -123,12 +122,8 @@ def _countable(value: int, where: str, what: str, *, least: int = 1) -> str:
 
 
 def _xml_text(text: str, where: str, what: str) -> str:
-    """Return the text itself.
-
-    Raises:
-        GraphError: if it is empty or holds characters that XML cannot. ``where`` and ``what`` name
-            it.
-    """
+    """Return the text. Refuse an empty one and characters that XML cannot hold, with ``where`` and
+    ``what``."""
     if not text:
         raise GraphError(f"{where}: an empty {what} cannot be written in SDF3")
     found = _NOT_XML.search(text)

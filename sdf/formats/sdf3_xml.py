@@ -160,8 +160,7 @@ def _phases(lists: list[tuple[str, tuple[int, ...]]], where: str) -> int:
 
 
 def _parse(data: bytes, origin: str) -> ElementTree.Element:
-    """Parse elements and attributes only. Without a document type there are no entities to
-    expand."""
+    """Parse elements and attributes only: without a document type no entities expand."""
     builder = ElementTree.TreeBuilder()
     parser = expat.ParserCreate()
 

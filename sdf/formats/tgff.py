@@ -109,8 +109,7 @@ def _blocks(text: str, origin: str) -> Iterator[_Block]:
 
 
 def _rows(block: _Block) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield place and cells of each row, and the columns that the last comment with as many words
-    names."""
+    """Yield place and cells of each row, and the columns that the last fitting comment names."""
     heads: dict[int, list[str]] = {}
     for where, line in block.lines:
         words = line.lstrip("#").split()

@@ -92,8 +92,7 @@ def _earliest_starts(sums: Sequence[int], reach: Sequence[int], limit: int) -> l
 
 
 def _most_even(sums: Sequence[int], parts: int, reach: Sequence[int], limit: int) -> list[int]:
-    """Find the least sum of squares within the limit by a dynamic programme over (number of parts,
-    end)."""
+    """Find the least sum of squares within the limit by dynamic programming over (parts, end)."""
     count = len(reach)
     prefix = np.array(sums, dtype=np.float64)
     prefix /= max(1.0, prefix[-1])

@@ -113,8 +113,7 @@ def _support_table(supported: Support | None, layers: int) -> NDArray[np.bool_]:
 
 
 def _chain(graph: SdfGraph, view: NetworkView) -> list[_Part]:
-    """Return the stretches between transition points. One that no unit can run whole is cut
-    further."""
+    """Return the stretches between transition points, cut further if no unit can run one whole."""
     count = len(view.layers)
     legal = legal_cuts(graph)
     chain: list[_Part] = []
@@ -134,8 +133,7 @@ def _chain(graph: SdfGraph, view: NetworkView) -> list[_Part]:
 
 
 def _reach(view: NetworkView, chain: Sequence[_Part]) -> list[int]:
-    """Return, for each element of a chain, the first later one that no unit can run together with
-    it."""
+    """Return, for each element of a chain, the first later one that no unit can run with it."""
     table = np.array([view.units_of(part) for part in chain])
     # A layer that nothing can run is no reason to cut: it fails anyway, and is then named.
     table[~table.any(axis=1)] = True
@@ -264,8 +262,7 @@ def _without_idle_parts(view: NetworkView, parts: list[_Part]) -> list[list[int]
 
 
 def _assembled(graph: SdfGraph, view: NetworkView, parts: list[list[int]]) -> GroupedNetwork:
-    """Build the network of the parts, numbered in an order of execution, and the tensors between
-    them."""
+    """Build the network of the parts, in an order of execution, and the tensors between them."""
     owner = {index: number for number, part in enumerate(parts) for index in part}
     order = TopologicalSorter[int](dict.fromkeys(range(len(parts)), ()))
     elements: dict[tuple[int, int], int] = {}

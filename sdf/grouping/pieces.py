@@ -120,8 +120,7 @@ def _crossing(view: NetworkView, position: dict[int, int], count: int) -> NDArra
 
 
 def _atoms(view: NetworkView, order: Sequence[int]) -> list[list[int]]:
-    """Return the stretches between places that tear no fusion apart. Very many are joined with
-    their neighbours."""
+    """Return the stretches that tear no fusion apart, joined with neighbours if very many."""
     position = {index: place for place, index in enumerate(order)}
     torn = np.zeros(len(order) + 1, dtype=np.int64)
     nearest: dict[int, int] = {}

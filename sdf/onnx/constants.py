@@ -111,11 +111,8 @@ def _grown(node: Node, values: Values) -> int:
 
 
 def _computed(node: Node, values: Values) -> list[Value] | None:
-    """Return the result of ONNX's reference, or None if it knows no such version of the operator.
-
-    Raises:
-        GraphError: if the operator cannot work on these values.
-    """
+    """Return the result of ONNX's reference, or None if it knows no such version. Refuse values
+    that the operator cannot work on."""
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
 

@@ -113,8 +113,7 @@ class Dimensions:
         raise GraphError(f"dynamic dimensions need a size: {names}; give {sizes}{alone}")
 
     def _size(self, name: str) -> int:
-        """Return the size of a dimension that is given by its name or by those of its terms, else
-        0."""
+        """Return the size of a dimension by its name or those of its terms, else 0."""
         if name in self._given:
             self._used.add(name)
             return self._given[name]

@@ -165,8 +165,7 @@ def _network(walk: Walk, name: str, sha256: str) -> ImportedNetwork:
 
 
 def _unknown(actors: list[Actor]) -> list[str]:
-    """Return the operators without a cost of their own, and their share of all that layers read and
-    write."""
+    """Return the operators without a cost of their own, and their share of all traffic."""
     layers = [actor.layer for actor in actors if actor.layer is not None]
     unknown = [layer for layer in layers if layer.kind is LayerKind.UNKNOWN]
     if not unknown:

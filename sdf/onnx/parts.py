@@ -275,8 +275,7 @@ def _part(model: Any, walk: Walk, owner: Mapping[str, int], number: int) -> Mode
 
 
 def _read_from_nowhere(graph: Any) -> list[str]:
-    """Return the tensors that are neither computed nor held nor an input: weights that the model
-    lacks."""
+    """Return tensors neither computed nor held nor an input: weights that the model lacks."""
     known = {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer}
     known.update(name for node in graph.node for name in node.output)
     read = [name for node in graph.node for name in node.input if name]

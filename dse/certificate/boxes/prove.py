@@ -111,11 +111,8 @@ def bound_front(
 def _checked(
     problem: Problem, names: tuple[str, ...], search: BoxSearch
 ) -> tuple[BoxResult, BoundProof, CheckedBounds, list[Corner], int] | None:
-    """Return the results of a search so far, checked, or None if the check does not accept all.
-
-    They are the result, its proof, the check, the accepted corners, and how many it refused at
-    first.
-    """
+    """Return the checked results of a search so far: result, proof, check, accepted corners, and
+    how many were refused at first. None if the check does not accept all."""
     found = search.result()
     if not np.isfinite(found.epsilon):
         return None
@@ -180,11 +177,8 @@ def _best_start(
     members: Sequence[Sequence[int]] | IntArray,
     until: Deadline,
 ) -> BoxSearch:
-    """Return the start that bounds the whole space better.
-
-    It has classes of demand for all groups alike, or the longest networks apart, which costs
-    classes.
-    """
+    """Return the better start of two: one class of demand for all groups, or the longest networks
+    apart."""
     search = BoxSearch(problem, columns, members, until=until)
     if not search.classes or frame_time(problem, columns).in_flight != 1 or until.is_past:
         return search
@@ -206,11 +200,8 @@ def _members(front: Front, columns: Sequence[int]) -> list[tuple[int, ...]]:
 def _accepted(
     checked: CheckedBounds, open_corner: Corner, epsilon: float
 ) -> tuple[Corner | None, int]:
-    """Return an open corner moved in by epsilon and a margin, and the margin.
-
-    The margin is the first with which the check finds the corner empty. The corner is None if there
-    is none.
-    """
+    """Return an open corner moved in by epsilon and the first margin with which it is found empty,
+    or None, and the margin."""
     for margin in (*ROUNDING_PPM, *WIDER_PPM):
         ppm = int(epsilon * PPM + (1 + epsilon) * margin)
         corner = tuple(None if v is None else least_within(v, ppm) - 1 for v in open_corner)
@@ -222,10 +213,8 @@ def _accepted(
 def _raised(
     checked: CheckedBounds, corners: Sequence[Corner], until: Deadline
 ) -> tuple[Corner, ...]:
-    """Return the corners with some of them moved out as far as they stay empty.
-
-    As many are tried as there is time for. No returned corner is inside another.
-    """
+    """Return the corners, some moved out as far as they stay empty and the time allows, none inside
+    another."""
     picks = np.linspace(0, len(corners) - 1, RAISED_CORNERS).round().astype(int)
     region = list(corners)
     for index in dict.fromkeys(picks.tolist()):

@@ -365,10 +365,7 @@ class BoxSearch:
 
 
 def _counts_contention(time: FrameTime) -> bool:
-    """Return whether bounds count contention.
-
-    They do if it is worth more than the frames that may be missing from a window.
-    """
+    """Return whether bounds count contention: if it outweighs frames missing from a window."""
     if time.of_streams or time.in_flight is None:
         return False
     return time.executed >= LEAST_EXECUTED * time.counted

@@ -194,10 +194,8 @@ class WeightFinder:
         return self._rounded(box, room, shares, space, longest)
 
     def _allowed(self, box: BoxArrays, room: Room, time: float) -> FloatArray:
-        """Return [resources]: the room left in a time, 0 without a limit.
-
-        That of energy is negative if idle power takes more.
-        """
+        """Return [resources]: the room left in a time, 0 without a limit, below 0 if energy is
+        short."""
         kinds = self._kinds
         given = self._problem.execution.period_ps
         left = min(float(room.energy_fj[0]), float(room.power_mw[0]) * time)
@@ -216,11 +214,9 @@ class WeightFinder:
     def _mixed(
         self, box: BoxArrays, room: Room, time: float, mix: FloatArray
     ) -> tuple[Networks, BoxArrays]:
-        """Return the networks and costs over which weights are searched.
-
-        For networks that run freely, it is one frame of each at its least rate, and the rest of all
-        rates is shared out by ``mix`` [networks].
-        """
+        """Return the networks and costs over which weights are searched: if networks run freely, a
+        frame of each at its least rate, and the rest of all rates shared out by ``mix``
+        [networks]."""
         if not self._streams:
             return self._networks, box
         shares = room.rates[0] * time / len(mix)
@@ -239,8 +235,7 @@ class WeightFinder:
         return float(self._corners.longest(room, with_energy=limited)[0])
 
     def _space(self, box: BoxArrays, room: Room, time: float) -> FloatArray | None:
-        """Return [resources]: the room left in a time, or None if idle power alone takes all
-        energy."""
+        """Return [resources]: the room left in a time, or None if idle power takes all energy."""
         kinds, chains = self._kinds, len(self._networks.member)
         space = np.zeros(self.resources)
         given = self._problem.execution.period_ps

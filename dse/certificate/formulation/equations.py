@@ -118,11 +118,8 @@ class Equations:
         self._limits()
 
     def _equations_2_and_3(self) -> None:
-        """Add Eq. 2 and 3: TR is set if the units of an edge's ends differ, and tau = OUT + IN
-        passes.
-
-        If only number formats differ, the time of converting passes.
-        """
+        """Add Eq. 2 and 3: TR is set if the ends of an edge are on two units, and tau = OUT + IN
+        passes. If only formats differ, the time of converting passes."""
         z3, unit_of = self._z3, self.problem.unit_of
         for e, (source, target) in enumerate(self.problem.edges):
             for u, v in product(self.S[source], self.S[target]):
@@ -133,11 +130,8 @@ class Equations:
                 self._add(z3.Implies(both, self.tau[e] == delay))
 
     def _equation_4(self) -> None:
-        """Add Eq. 4: a layer is ready at T of the layers before it. Only ``PAPER`` has it start
-        then.
-
-        To help the solver: it is ready after each layer before it, not only after the last ones.
-        """
+        """Add Eq. 4: a layer is ready at T of all layers before it, with ``PAPER`` it starts then.
+        That it is ready after each of them is added to help the solver."""
         for i, layer in enumerate(self.frame.executions):
             self._add(*(self.ready[i] >= self.et[j] for j in sorted(self.frame.before[i])))
             instants = [self.et[j] + self.tau[e] for e, j in layer.inputs]
@@ -159,12 +153,9 @@ class Equations:
             self._add(self._z3.Implies(self._same_unit(i, j), apart))
 
     def _dispatch_rule(self) -> None:
-        """Add the dispatch rule.
-
-        On one unit the smaller (ready time, position) is first. Of two priorities the smaller is
-        first, unless the other starts before it is ready. A layer that starts later than it is
-        ready starts as another one ends.
-        """
+        """Add the dispatch rule: on one unit the smaller (ready time, position) is first, of two
+        priorities the smaller unless the other starts before it is ready. A layer that waited
+        starts as another one ends."""
         z3 = self._z3
         after: list[list[Term]] = [[] for _ in self.st]
         for i, j in self._rivals():
@@ -185,8 +176,7 @@ class Equations:
             self._add(z3.Or(self.st[i] == self.ready[i], *ends))
 
     def _leaves_no_gap(self, i: int, late: int) -> Term:
-        """Return the condition that a layer i which overtakes a waiting ``late`` starts as another
-        one ends."""
+        """Return that a layer i which overtakes a waiting ``late`` starts as another one ends."""
         ends = [
             self._z3.And(self._same_unit(i, k), self.st[i] == self.et[k])
             for k in range(len(self.st))
@@ -247,8 +237,7 @@ class Equations:
             self._add(self.makespan <= problem.execution.period_ps)
 
     def _rivals(self) -> list[tuple[int, int]]:
-        """Return pairs of layers that could need one unit at the same time, the smaller position
-        first."""
+        """Return pairs of layers that could need one unit at a time, the smaller position first."""
         count = len(self.frame.executions)
         return [(i, j) for j in range(count) for i in range(j) if not self.frame.ordered(i, j)]
 
@@ -266,8 +255,7 @@ class Equations:
         return self._z3.Or(options) if len(options) != 1 else options[0]
 
     def _follows(self, g: int, u: int) -> Term:
-        """Return the condition that the group before it in its network is on the same unit and
-        format."""
+        """Return that the group before it in its network is on the same unit and format."""
         is_first = any(g == network.first_group for network in self.problem.networks)
         return self._z3.BoolVal(False) if is_first else self.S[g - 1].get(u, False)
 

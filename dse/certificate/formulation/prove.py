@@ -105,8 +105,7 @@ def _refute_here(
     on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Refute a part in this process. Return the number of parts it is split into, and of
-    questions."""
+    """Refute a part in this process. Return how many parts it was split into, and questions."""
 
     def report_and_poll() -> bool:
         if on_progress is not None:
@@ -127,8 +126,7 @@ def _share_out(
     on_progress: Callable[[FormulationProgress], None] | None,
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
-    """Refute parts in processes. Return the number of parts they are split into, and of
-    questions."""
+    """Refute parts in processes. Return how many parts they were split into, and questions."""
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     known = FormulationProgress(0, 0, 0, len(parts))

@@ -173,11 +173,8 @@ class Refutation:
             self._solver.pop()
 
     def _show(self, goals: Sequence[Term]) -> None:
-        """Ask for a solution in which one of the goals does not hold, and then make them facts.
-
-        Z3 is asked goal by goal: one negated goal is a literal, from which most follows without a
-        decision, and each goal that holds helps with the next.
-        """
+        """Ask goal by goal for a solution in which it does not hold, and make it a fact: one
+        negated goal is a literal, from which most follows without a decision."""
         if self._stopped():
             raise Ended(f"ended after {pluralize(self.questions, 'question')}")
         self.questions += 1
@@ -273,8 +270,7 @@ class Refutation:
         return state, now
 
     def _advance(self, node: Lemma, now: _Now, instant: int) -> _Now:
-        """Show that nothing starts between one instant and that of the next event. Add the ends
-        that follow."""
+        """Show that nothing starts between two events' instants. Add the ends that follow."""
         st, et = self._equations.st, self._equations.et
         before = self._equations.frame.before
         next_to_start = tuple(
@@ -363,11 +359,7 @@ class Refutation:
 
 
 def _events(now: _Now, stop: Stop) -> Iterator[tuple[int, list[int]]]:
-    """Yield (instant, layers that start) of all events from now on until a timeline stops, in
-    order.
-
-    The last instant is that of the stop.
-    """
+    """Yield (instant, layers that start) of all events from now on, in order, and the stop's."""
     starts: dict[int, list[int]] = {}
     for i, start in enumerate(stop.start_ps):
         if start is not None and i not in now.started:

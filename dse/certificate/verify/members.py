@@ -55,8 +55,7 @@ def check_members(
 
 
 def _executions(problem: Problem, member: Member) -> int:
-    """Return about how many executions are simulated for a member: a frame, or a free run's
-    window."""
+    """Return about how many executions a member simulates: a frame, or a free run's window."""
     frames, run = [1 for _ in problem.networks], member.free_run
     if run is not None:
         window = run.window_ps[1] - run.window_ps[0]

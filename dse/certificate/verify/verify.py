@@ -207,10 +207,8 @@ def _closed_checks(folder: Path, checker: Checker, *, check_hashes: bool) -> Ite
 
 
 def _missing_objective(folder: Path, *, check_hashes: bool) -> str | None:
-    """Return a sentence about an objective that no installed package has, if there is one.
-
-    A problem that is not the front's has none: it was changed.
-    """
+    """Return a sentence about an objective that no installed package has, if the problem is the
+    front's."""
     try:
         data = (folder / PROBLEM_FILE).read_bytes()
         front: Any = parse((folder / FRONT_FILE).read_bytes())
@@ -275,8 +273,7 @@ def _proof_holds(
 
 
 def _rates_hold(front: Front) -> Iterator[Check]:
-    """Check that no claimed rate is above the units' capacity. Yields nothing if none is
-    claimed."""
+    """Check that no claimed rate is above the units' capacity. Yield nothing if none is."""
     points = [(f"member {i}", member) for i, member in enumerate(front.members)]
     points += [(point.name, point.member) for point in front.baselines]
     claims = [(name, m) for name, m in points if claimed_periods_ps(front.problem, m)]
@@ -360,10 +357,8 @@ def _declarations_hold(
 def _claim_holds(
     front: Front, name: str, claim: CertificateSummary, certificate: Certificate
 ) -> Check:
-    """Check that the claim in the front is the certificate's.
-
-    It must be of this space, and about the members that are best in its objectives.
-    """
+    """Check that the front's claim is the certificate's, of this space, and about the members that
+    are best in its objectives."""
 
     def wrong(why: str) -> Check:
         return fails("claim", f"{name}.json: {why}")

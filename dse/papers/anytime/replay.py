@@ -187,11 +187,8 @@ def _searched(
 def _taken_up(
     published: Sequence[Published], found_s: Sequence[float], instants: Sequence[Fraction] | None
 ) -> tuple[ReplaySchedule, ...]:
-    """Return when each schedule is used.
-
-    It is used at once, or at the first instant after it was found, unless a better one was there by
-    then. The first one is there from the beginning.
-    """
+    """Return when each schedule is used: at once, or at the first instant after it was found unless
+    a better one was there by then. The first is there from the beginning."""
     used: list[float | None] = list(found_s)
     used[0] = 0.0
     if instants is not None:
@@ -208,11 +205,7 @@ def _taken_up(
 
 
 def _frames(phases: Sequence[ReplayPhase], every: Fraction) -> tuple[ReplayFrame, ...]:
-    """Return frame after frame. One that has begun ends with its schedule, even after a change.
-
-    Raises:
-        InfeasibleError: if there would be more than ``MAX_FRAMES``.
-    """
+    """Return frame after frame, at most ``MAX_FRAMES``. One that has begun keeps its schedule."""
     frames: list[ReplayFrame] = []
     now = 0
     for index, phase in enumerate(phases):

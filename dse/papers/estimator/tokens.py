@@ -143,8 +143,7 @@ def _speeds(problem: Problem, points: IntArray) -> FloatArray:
 def _static_figures(
     problem: Problem, segments: Segments, speed: FloatArray, clock: IntArray
 ) -> FloatArray:
-    """Return [n, N, S, figures] in the order of ``STATIC_FIGURES``, meaningless without a
-    segment."""
+    """Return [n, N, S, figures] in the order of ``STATIC_FIGURES``, undefined without a segment."""
     work = _positive_work(segments)
     groups = np.maximum(segments.groups, 1.0)
     whole = segments.work_s.sum(axis=2, keepdims=True)
@@ -169,8 +168,7 @@ def _static_figures(
 
 
 def _played_figures(segments: Segments, played: ShortPlay) -> FloatArray:
-    """Return [n, N, S, figures] in the order of ``PLAYED_FIGURES``, meaningless without a
-    segment."""
+    """Return [n, N, S, figures] in the order of ``PLAYED_FIGURES``, undefined without a segment."""
     work = _positive_work(segments)
     row = np.arange(len(work))[:, None, None]
     rate = np.broadcast_to(played.rate_hz[:, :, None], work.shape)
@@ -194,11 +192,8 @@ def _positive_work(segments: Segments) -> FloatArray:
 
 
 def _static_summary(segments: Segments, speed: FloatArray, needed: BoolArray) -> FloatArray:
-    """Return [n, 3 + 2 domains]: idle power and counts of networks and segments
-    (logarithms), then clocks.
-
-    Every domain has its clock and whether a unit in use needs it.
-    """
+    """Return [n, 3 + 2 domains]: logarithms of idle power and of counts of networks and segments,
+    then of each domain its clock and whether a unit in use needs it."""
     columns: Sequence[FloatArray] = (
         np.log(segments.idle_w),
         np.log(np.full(len(speed), segments.count.shape[1])),
@@ -208,11 +203,8 @@ def _static_summary(segments: Segments, speed: FloatArray, needed: BoolArray) ->
 
 
 def _played_summary(problem: Problem, segments: Segments, played: ShortPlay) -> FloatArray:
-    """Return [n, 9 + 2 units]: the summary of a short play.
-
-    It has throughput and power (logarithms), the unevenness of the rates, the doubt about them, and
-    for each unit how busy and how slowed it is.
-    """
+    """Return [n, 9 + 2 units]: throughput and power of a short play (logarithms), the unevenness of
+    the rates, the doubt about them, and for each unit how busy and how slowed it is."""
     rates = np.maximum(_image_rates(problem, played), 1e-6)
     mean = rates.mean(axis=1)
     drawn = np.maximum(played.power_w - segments.idle_w, 1e-3)

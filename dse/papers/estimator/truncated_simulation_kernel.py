@@ -14,8 +14,7 @@ MAX_LOSS = 0.95
 
 @jit
 def _lost(own, others, parameters, u, m):
-    """Return the share of its rate that a unit loses (PCCS, as in fitness.contention,
-    unrounded)."""
+    """Return the share of its rate that a unit loses (PCCS as fitness.contention, unrounded)."""
     if others <= 0.0:
         return 0.0
     total = parameters[u, m, TOTAL]

@@ -67,8 +67,7 @@ def fit_layer_times(space: DesignSpace, units: Sequence[int]) -> LayerTimes:
 
 
 def _reference(space: DesignSpace, units: Sequence[int]) -> tuple[FloatArray, FloatArray]:
-    """Return [groups] seconds and [groups] bytes, on the first of ``units`` that may run the
-    group."""
+    """Return [groups] seconds and bytes, on the first of ``units`` that may run the group."""
     problem = space.problem
     work, traffic = np.zeros(space.groups), np.zeros(space.groups)
     for u in reversed(list(units)):
@@ -100,10 +99,8 @@ def _slower(space: DesignSpace, domain: int, clocks: IntArray) -> float:
 
 
 def _profiled_clocks(space: DesignSpace, u: int) -> list[IntArray]:
-    """Return operating points [domains] at which times are fitted.
-
-    They are a few of the unit's own domain, then of the memory's, with all others at their fastest.
-    """
+    """Return operating points [domains] at which times are fitted: a few of the unit's own domain,
+    then of the memory's, all others at their fastest."""
     problem = space.problem
     chosen = [space.fastest]
     domains = {problem.units[u].clocks[0]}

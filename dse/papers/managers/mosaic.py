@@ -91,11 +91,8 @@ def _least_energy_step(space: DesignSpace, times: LayerTimes, steps: IntArray, n
 def _least_latency(
     space: DesignSpace, seconds: FloatArray, units: tuple[int, ...], network: int
 ) -> tuple[IntArray, float]:
-    """Return [groups of the network] places in ``units``, and the latency.
-
-    They are the shortest way through its groups in order, over the units, transitions between
-    neighbours counted.
-    """
+    """Return [groups of the network] places in ``units`` on the shortest way through its groups in
+    order, transitions counted, and its latency."""
     groups = space.problem.networks[network].groups
     total = seconds[groups[0]].copy()
     came_from = np.zeros((len(groups), len(units)), dtype=np.int64)

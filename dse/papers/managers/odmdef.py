@@ -56,11 +56,8 @@ def _in_turn(space: DesignSpace) -> IntArray:
 
 
 def _liked_unit(space: DesignSpace, times: LayerTimes, clocks: IntArray) -> IntArray:
-    """Return [groups]: the place in ``times.units`` that most of the nearest neighbours run fastest
-    on.
-
-    Neighbours are nearest by the logarithms of work and traffic, the group itself left out.
-    """
+    """Return [groups]: the place in ``times.units`` on which most neighbours, the nearest others by
+    the logarithms of work and traffic, run fastest."""
     problem = space.problem
     measured = np.stack(
         [

@@ -110,8 +110,7 @@ def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:
 
 
 def _feeds(network: GroupedNetwork) -> dict[int, dict[int, int]]:
-    """Return, per group that is an operation, the operations that feed it and the number of
-    elements."""
+    """Return, per group that is an operation, the operations feeding it, and elements."""
     into: dict[int, dict[int, int]] = {number: {} for number in range(len(network.groups))}
     for edge in network.edges:
         into[edge.target][edge.source] = into[edge.target].get(edge.source, 0) + edge.elements

@@ -84,11 +84,9 @@ class MobileIEngine:
         return space.repair(rng, rows)
 
     def _balanced(self, points: IntArray, weights: FloatArray, bandwidth: FloatArray) -> IntArray:
-        """Return [n, groups]: Algorithm III.1 at operating points [n, domains].
-
-        Units count as slower by ``weights`` [n, units], and groups by the share of the largest
-        demand that they ask for times ``bandwidth`` [n, 1, 1].
-        """
+        """Return [n, groups]: Algorithm III.1 at operating points [n, domains], units slower by
+        ``weights`` [n, units], groups by their share of the largest demand times ``bandwidth`` [n,
+        1, 1]."""
         space = self._space
         n, groups, units = len(points), space.groups, len(space.problem.units)
         time = np.empty((n, groups, units))
@@ -117,12 +115,8 @@ class MobileIEngine:
         return mapping
 
     def _order(self, cost: FloatArray) -> IntArray:
-        """Return [n, groups]: longest group first, by the time on its best unit (Algorithm III.1,
-        line 1).
-
-        Every third row is ordered by the time that the second best unit would add, which says more
-        if units differ.
-        """
+        """Return [n, groups]: longest first, by the time on the best unit (Algorithm III.1, line
+        1), every third row by the addition of the second best unit."""
         best = cost.min(axis=2)
         if cost.shape[2] > 1:
             second = np.partition(cost, 1, axis=2)[:, :, 1]
@@ -144,11 +138,8 @@ class MobileIEngine:
 
 
 def _by_prices(cost: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Return units [n, groups] and loads [n, units] of mappings with a small largest load.
-
-    Every group goes where its time costs least, at prices of the units that rise and fall with
-    their loads (the dual of the least largest load). The best of ``ROUNDS`` mappings is returned.
-    """
+    """Return units [n, groups] and loads [n, units] of the best of ``ROUNDS`` mappings. Every group
+    goes where its time costs least, at prices of the units that rise and fall with their loads."""
     n, groups, units = cost.shape
     price = np.ones((n, units))
     mapping, load = np.zeros((n, groups), dtype=np.int64), np.full((n, units), np.inf)
@@ -166,11 +157,7 @@ def _by_prices(cost: FloatArray) -> tuple[IntArray, FloatArray]:
 
 
 def _move_while_it_helps(mapping: IntArray, cost: FloatArray, load: FloatArray) -> None:
-    """Move groups off the unit with the largest load, one at a time, as long as that makes it
-    smaller.
-
-    ``mapping`` [n, groups] and ``load`` [n, units] are updated.
-    """
+    """Move groups off the unit with the largest load while that makes it smaller, one at a time."""
     n, groups, units = cost.shape
     rows = np.arange(n)
     for _ in range(groups):

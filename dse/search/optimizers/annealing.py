@@ -78,11 +78,8 @@ class AnnealingEngine:
             self._violation[home] = 0.0
 
     def _accepted(self, objectives: FloatArray, violation: FloatArray) -> BoolArray:
-        """Return [walkers]: whether each moves to its new row.
-
-        A row that breaks constraints less is better. One that breaks them more is worse by the
-        difference.
-        """
+        """Return [walkers]: whether each moves. Breaking constraints less is better, breaking more
+        is worse by the difference."""
         temperature = HOT * (COLD / HOT) ** (self._steps % CYCLE / (CYCLE - 1))
         now = self._objectives
         loss = _domination(now, objectives, self._ranges(now, objectives))
@@ -126,10 +123,8 @@ class AnnealingEngine:
 
 
 def _domination(now: FloatArray, new: FloatArray, ranges: FloatArray) -> FloatArray:
-    """Return [n]: the amount by which ``new`` [n, m] is dominated by ``now``, 0 if it is not.
-
-    The amount is the product of the nonzero differences, as shares of ``ranges``.
-    """
+    """Return [n]: by how much ``now`` dominates ``new`` [n, m], the product of the nonzero
+    differences as shares of ``ranges``, or 0."""
     difference = (new - now) / ranges
     product: FloatArray = np.where(difference == 0.0, 1.0, np.abs(difference)).prod(axis=1)
     dominated = (difference >= 0.0).all(axis=1) & (difference > 0.0).any(axis=1)

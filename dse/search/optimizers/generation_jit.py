@@ -108,10 +108,7 @@ def _keep_new(rows, begin, size, made):
 
 @jit
 def _draw_pairs(stream, size, drawn):
-    """Fill ``drawn`` with positions below ``size``: one permutation of them after the other.
-
-    The last ones, for which a permutation is too long, are drawn one by one.
-    """
+    """Fill ``drawn`` with positions below ``size``: permutations, then single draws to the end."""
     whole = drawn.shape[0] // size * size
     for i in range(drawn.shape[0]):
         at = i % size

@@ -183,8 +183,7 @@ class Nsga2Engine:
         self._crowding = survivors.crowding
 
     def _first_rows(self) -> IntArray:
-        """Return the first population, with a second half from a search on bounds if there are
-        any."""
+        """Return the first population, its second half from a search on bounds if there are any."""
         space, rng = self._space, self._rng
         if self._first is not None:
             return self._first
@@ -211,10 +210,8 @@ class Nsga2Engine:
         return ~hopeless
 
     def _approach(self, begin: int) -> int:
-        """Put new rows near the front after the first rows of the generation, and count them.
-
-        They are neighbours of the least visited members, and members with one network remapped.
-        """
+        """Put neighbours of the least visited members, and members with one network remapped, after
+        the first rows. Count them."""
         front, made = self._archive.rows, self._generation
         if len(front) == 0 or not self._searches_near:
             return 0

@@ -105,11 +105,8 @@ def choose_survivors(objectives, violation, size, work, distance, chosen, crowdi
 
 @jit
 def _comes_first(table, first, last, a, b):
-    """Return whether row ``a`` of ``table`` comes before row ``b``.
-
-    They are compared by the columns from ``first`` up to ``last``, the first one foremost. Of equal
-    rows the one with the smaller number comes first.
-    """
+    """Return whether row ``a`` of ``table`` comes before ``b`` by columns ``first`` to ``last``,
+    then by number."""
     for c in range(first, last):
         if table[a, c] != table[b, c]:
             return table[a, c] < table[b, c]
@@ -118,10 +115,8 @@ def _comes_first(table, first, last, a, b):
 
 @jit
 def _sort(order, begin, end, table, first, last, spare):
-    """Sort ``order[begin:end]``, rows of ``table``, by the columns from ``first`` up to ``last``.
-
-    Parts are merged. Those that are in order already are left alone. ``spare`` is scratch.
-    """
+    """Sort ``order[begin:end]``, rows of ``table``, by some columns. Merges parts. ``spare`` is
+    scratch."""
     width = 1
     while width < end - begin:
         for low in range(begin, end - width, 2 * width):
@@ -145,12 +140,9 @@ def _sort(order, begin, end, table, first, last, spare):
 
 @jit
 def _rank(objectives, order, count, rank, newest, before):
-    """Fill ``rank`` of the rows ``order[:count]``, sorted by all objectives. Count the fronts.
-
-    Each row joins the first front of which no row dominates it (Zhang et al.: An efficient approach
-    to nondominated sorting, IEEE TEVC 19(2), 2015). ``newest`` [fronts] and ``before`` [rows] are
-    scratch: the newest row of a front, and the row that joined it before.
-    """
+    """Fill ``rank`` of ``order[:count]``, sorted by all objectives, and count the fronts: each row
+    joins the first front that does not dominate it (Zhang et al., IEEE TEVC 19(2), 2015).
+    ``newest`` [fronts] and ``before`` [rows] are scratch."""
     fronts = np.int64(0)
     for i in range(count):
         row, front = order[i], np.int64(0)
@@ -181,10 +173,8 @@ def _dominates(objectives, a, b):
 
 @jit
 def _sort_by_front(violation, rank, fronts, end, order):
-    """Fill ``order`` with the rows that break no limit, by front and number.
-
-    ``end`` [fronts] becomes the position at which the rows of each end.
-    """
+    """Fill ``order`` with the rows that break no limit, by front and number, and ``end``
+    [fronts]."""
     for front in range(fronts):
         end[front] = 0
     for r in range(violation.shape[0]):
@@ -201,12 +191,9 @@ def _sort_by_front(violation, rank, fronts, end, order):
 
 @jit
 def _measure_crowding(objectives, order, begin, end, sorted_rows, spare, distance):
-    """Fill ``distance`` of the rows ``order[begin:end]``, a front.
-
-    It is the mean over the objectives of the distance between the two neighbours of a row, as a
-    share of the range. It is infinite at the ends of a range and in fronts of one or two rows. An
-    objective without a range counts 0.
-    """
+    """Fill ``distance`` of a front, ``order[begin:end]``: the mean over objectives of the distance
+    between both neighbours as a share of the range. It is infinite at the ends, and in fronts of
+    one or two."""
     width = objectives.shape[1]
     for i in range(begin, end):
         sorted_rows[i] = order[i]

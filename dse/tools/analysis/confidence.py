@@ -132,8 +132,7 @@ def goals_of(problem: Problem, goal: str | None) -> Goals:
 
 
 def _with_columns(problem: Problem) -> Problem:
-    """Return the problem with objectives of time, right after its own, and energy besides, if it
-    has none."""
+    """Return the problem with an objective of time right after its own, and energy, if missing."""
     objectives = problem.objectives
     if speed_column(problem) is None:
         objectives += (time_of_all(problem),)

@@ -378,12 +378,8 @@ def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
 
 
 def _check_extremes(problem: Problem, factors: Factors, least: IntArray, most: IntArray) -> None:
-    """Accept the smallest and the largest factors of times, [groups, units], with others that have
-    the idle factor for all powers.
-
-    Raises:
-        ResultError: if a sum or product would leave int64.
-    """
+    """Refuse factors of times, [groups, units], with which a sum or product would leave int64. All
+    powers have the idle factor."""
     powers = np.full_like(factors.powers, factors.idle)
     for extreme in (least, most):
         try:

@@ -91,8 +91,7 @@ def _points_at_caps(problem: Problem, mode: PowerMode) -> _Caps:
 
 
 def _mapped(own: IntArray, on: BoolArray, caps: _Caps) -> IntArray:
-    """Return the operating points [members, domains] with every clock that is on at a mode's
-    cap."""
+    """Return the operating points [members, domains] with clocks that are on at a mode's cap."""
     points = own.copy()
     for d, point in enumerate(caps):
         if point is not None:

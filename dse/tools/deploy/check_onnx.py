@@ -225,8 +225,7 @@ def _difference(
 
 
 def _fillings_to_inputs(model: Any) -> dict[str, tuple[tuple[int, ...], Any]]:
-    """Turn fillings into inputs and return their shapes and types by name. All elements equal would
-    hide mistakes."""
+    """Turn fillings into inputs by name. All elements equal would hide mistakes."""
     from onnx import helper
 
     filled = {name: (shape, dtype) for name, shape, dtype in take_fillings(model)}

@@ -74,8 +74,7 @@ def trained_model(source: str, dimensions: Mapping[str, int] | None = None) -> T
 
 
 def _is_filled(model: Any) -> bool:
-    """Return whether most weights are one number for all elements, as graphs without weights have
-    it."""
+    """Return whether most weights are one number throughout, as in graphs without weights."""
     held = sum(math.prod(tensor.dims) for tensor in model.graph.initializer)
     copy = type(model).FromString(model.SerializeToString())
     filled = sum(math.prod(shape) for _, shape, _ in take_fillings(copy))

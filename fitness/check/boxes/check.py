@@ -186,11 +186,7 @@ def _has_one_in(outcomes: Sequence[tuple[int, ...]], corner: Corner) -> bool:
 
 
 def _columns(problem: Problem, objectives: Sequence[str]) -> tuple[int, ...]:
-    """Return the positions of objectives by name.
-
-    Raises:
-        ResultError: if there are none, one is named twice, or is not the problem's.
-    """
+    """Return the positions of objectives by name. Refuse no name, one twice, or of no objective."""
     names = problem.objective_names
     if not objectives or len(set(objectives)) != len(objectives) or not set(objectives) <= {*names}:
         raise ResultError(f"$.objectives: {', '.join(objectives)}: are not the problem's")

@@ -208,11 +208,8 @@ class BoxCostTables:
         return table, minima
 
     def _least_power(self, u: int, points: tuple[Points, ...]) -> list[list[int]]:
-        """Return [groups][points]: the least power of any group of the same network, in any number
-        format of the unit.
-
-        Empty rows: no group of the network may be there.
-        """
+        """Return [groups][points]: the least power of its network's groups in any format of the
+        unit, empty if none may be there."""
         problem = self._problem
         own = [v for v, first in enumerate(problem.unit_of) if first == problem.unit_of[u]]
         least: list[list[int]] = []
@@ -304,13 +301,9 @@ def _smaller(one: ClassMinima, other: ClassMinima) -> ClassMinima:
 def _least_loss(
     table: ContentionTable | None, memory_points: Points, own_kbps: IntArray, others_kbps: IntArray
 ) -> IntArray:
-    """Return [configurations]: a lower bound of :func:`fitness.contention.lost_rate` over demands
-    and points.
-
-    It holds for all demands of at least these, over the memory's points. The loss falls at one
-    place only: if the own demand becomes an intensive one, the proportional slope ends, and the
-    intensive one begins at the balance point.
-    """
+    """Return [configurations]: a lower bound of :func:`fitness.contention.lost_rate` over all
+    demands of at least these and the memory's points. The loss falls at one place only: where the
+    own demand becomes an intensive one."""
     if table is None:
         return np.zeros_like(own_kbps)
     least = np.full_like(own_kbps, WORK_PER_PS)

@@ -104,12 +104,9 @@ class Structure:
     def _of_streams(
         self, box: BoxCosts, weights: Multipliers, time_weight: int, energy_weight: int
     ) -> Inequality:
-        """Return the inequality for networks that run freely.
-
-        Units execute the groups of a chain one after the other in each frame, so its times alone
-        are a path. Transitions may be missing from the window. Segments are limited whatever the
-        rates.
-        """
+        """Return the inequality for networks that run freely. Units execute a chain's groups one
+        after the other, so its times alone are a path. Transitions may be missing from the window,
+        segments are limited whatever the rates."""
         networks = self._problem.networks
         per_network = [0] * len(networks)
         for chain, weight in zip(self._chains, weights.chains, strict=True):
@@ -145,11 +142,8 @@ class Structure:
         return counted * int(sums.max())
 
     def _scaled(self, weights: Multipliers) -> Multipliers:
-        """Return the multipliers times both numbers of frames.
-
-        Of each group's own energy only ``executed`` frames of ``counted`` are sure to be in the
-        window.
-        """
+        """Return the multipliers times both numbers of frames, of each group's own energy times
+        ``executed`` of ``counted``."""
         executed, counted = self._time.executed, self._time.counted
         both = executed * counted
         return Multipliers(
@@ -226,11 +220,8 @@ class Structure:
         weight: int,
         entry: Sequence[int],
     ) -> int:
-        """Return the length of the shortest way along a path.
-
-        A change to another number format on the same unit takes its time and begins a segment, but
-        is no transition.
-        """
+        """Return the length of the shortest way along a path. A change of number format on a unit
+        takes time and begins a segment, but is no transition."""
         best = {u: entry[u] + cost for u, cost in rows[0].items()}
         for row, ps in zip(rows[1:], transitions, strict=True):
             best = {
@@ -251,8 +242,7 @@ class Structure:
         entry: Sequence[int],
         limit: int,
     ) -> int | None:
-        """Return the length of the shortest way with at most ``limit`` transitions, or None if
-        there is none."""
+        """Return the length of the shortest way with at most ``limit`` transitions, or None."""
         unit_of = self._problem.unit_of
         states = {(u, 0): entry[u] + cost for u, cost in rows[0].items()}
         for row, ps in zip(rows[1:], transitions, strict=True):

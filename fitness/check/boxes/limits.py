@@ -125,8 +125,7 @@ def limits_of(
 
 
 def _figures(problem: Problem, columns: Sequence[int], corner: Corner) -> tuple[int | None, ...]:
-    """Return the room that the problem and the corner leave to the groups, for every figure that is
-    a sum."""
+    """Return the room that problem and corner leave to the groups, for every summed figure."""
     values = {problem.objectives[c]: value for c, value in zip(columns, corner, strict=True)}
     rooms = []
     for figure in additive_figures(problem):
@@ -138,13 +137,9 @@ def _figures(problem: Problem, columns: Sequence[int], corner: Corner) -> tuple[
 
 
 def _limits_of_rates(problem: Problem, columns: Sequence[int], corner: Corner) -> Limits | None:
-    """Return the limits of networks with rates, or None if they cannot be kept.
-
-    They concern a period of the recurring part, in the mean. Units execute its work in it. A
-    network's releases, one after the other, take no more than it either. Each takes at least its
-    path, so that together they take no more than as many of the longest response. If fewer may be
-    late than there are, at least one is in time.
-    """
+    """Return the limits, in the mean of a recurring period, of networks with rates, or None if they
+    cannot be kept. A network's releases take no more than the period one after the other, and each
+    at least its path. If fewer may be late than there are, at least one is in time."""
     networks, period = problem.networks, problem.execution.period_ps
     assert period is not None, "has_rates"
     responses = [

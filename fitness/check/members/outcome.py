@@ -93,8 +93,7 @@ def plain_outcome(problem: Problem, design: DesignPoint, *, compiled: bool = Fal
 
 
 def _value(account: PlainAccount, objective: Objective) -> int:
-    """Return the integer of an objective. The function of a user's own is all that the simulator
-    has, too."""
+    """Return the integer of an objective. A user's own function is the simulator's, too."""
     kind = objective.kind
     if not isinstance(kind, OwnObjective):
         return PLAIN_OBJECTIVES[kind](account, objective)
@@ -115,11 +114,8 @@ def _share_95(times: Sequence[int]) -> int:
 
 
 def _late(account: PlainAccount, n: int) -> int:
-    """Return the mean number of late responses in a period, rounded up.
-
-    A response is late beyond the deadline. Without one, it is late beyond the time between releases
-    and the wait of the batch.
-    """
+    """Return the mean number of late responses in a period, rounded up: beyond the deadline,
+    without one beyond the time between releases and the batch's wait."""
     assert account.rates is not None, "responses are of rates"
     times, deadline = account.responses_ps[n], account.problem.networks[n].deadline_ps
     periods, often = account.rates.periods, account.problem.releases(n)
@@ -133,10 +129,7 @@ def _late(account: PlainAccount, n: int) -> int:
 def _of_responses(
     value: Callable[[PlainAccount, int], int], overall: Callable[[Sequence[int]], int] = max
 ) -> Callable[[PlainAccount, Objective], int]:
-    """Return an objective's function from a function of one network.
-
-    The value is that of the objective's network, or ``overall`` of all networks.
-    """
+    """Return an objective's function from one of a network: its network's value, or ``overall``."""
 
     def of(account: PlainAccount, objective: Objective) -> int:
         every = range(len(account.responses_ps))
@@ -187,11 +180,8 @@ def _throughput(account: PlainAccount, objective: Objective) -> int:
 
 
 def _token_time(account: PlainAccount, objective: Objective) -> int:
-    """Return the time per repeat of the objective's network, rounded up.
-
-    The time runs from its arrival or the last end of a network that it waits for to its own last
-    end.
-    """
+    """Return the time per repeat of the objective's network, rounded up, from its arrival or the
+    last end that it waits for to its own."""
     assert objective.network is not None
     network = account.problem.networks[objective.network]
     rows = account.frame.schedule.groups

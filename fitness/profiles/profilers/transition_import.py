@@ -58,10 +58,8 @@ def parse_run_time(text: str, label: str) -> RunTime:
 
 
 def _means(text: str) -> list[str]:
-    """Return the mean in every summary of the compute time.
-
-    It is in the line of the summary's title, or (TensorRT 7) in a separate line after the extremes.
-    """
+    """Return the means of the compute time, in the title's line or (TensorRT 7) after the
+    extremes."""
     found: list[str] = []
     in_summary = False
     for line in text.splitlines():

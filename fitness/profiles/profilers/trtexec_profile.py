@@ -126,10 +126,7 @@ def _from_json(text: str, label: str) -> EngineProfile:
 
 
 def _from_broken_json(text: str) -> EngineProfile:
-    """Read the profile line by line, as trtexec writes it.
-
-    Names may have quotation marks, and the file may be cut off.
-    """
+    """Read the profile by lines: names may have quotation marks, and the file may be cut off."""
     warnings: list[str] = []
     iterations, rows = None, []
     lines = [line for line in text.splitlines() if line.strip()]

@@ -102,11 +102,9 @@ def _rate(figure, at, beside, other):
 
 @jit
 def _step(figure, engines):
-    """Start all groups that can start in every lane, then move each lane to its next instant.
-
-    Returns bits, 1 for the lanes in which a group ends. Of two ends at one instant the second comes
-    with the next step, and nothing starts before.
-    """
+    """Start all groups that can start in every lane, then move each to its next instant. Return
+    bits of the lanes in which a group ends. The second of two ends at one instant comes with the
+    next step."""
     zero = all_lanes(0)
     now = integers(figure.now, 0)
     runs_0, runs_1 = integers(figure.runs, 0) != 0, integers(figure.runs, LANES) != 0
@@ -235,10 +233,7 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
 
 @jit
 def _take_row(plan, chains, rows, lanes, lane, r):
-    """Let the lane begin with row ``r``, or stay idle if there is no such row.
-
-    Returns False if a unit cannot run a group of the row.
-    """
+    """Let the lane begin with row ``r``, idle if there is none. Return False if it cannot run."""
     figure = lanes.figure
     figure.now[lane] = 0
     figure.dynamic_fj[lane] = 0
@@ -273,10 +268,8 @@ def _take_row(plan, chains, rows, lanes, lane, r):
 
 @jit
 def _next_group(plan, chains, row, lanes, lane, slot, latency):
-    """End the slot's group and let the next one wait. Return False if its unit cannot run it.
-
-    ``latency`` [networks] of the lane's row.
-    """
+    """End the slot's group and let the next wait, ``latency`` [networks]. Return False if its unit
+    cannot run it."""
     figure = lanes.figure
     now = figure.now[lane]
     at = slot + lane

@@ -110,8 +110,7 @@ def _projecting(node: Node, inputs: Inputs) -> Attention:
 
 
 def _multi_head(node: Node, inputs: Inputs) -> Attention:
-    """Read inputs with heads packed into the last dimension, or query, key and value in one
-    tensor."""
+    """Read inputs with heads packed into the last dimension, or all three in one tensor."""
     query, key, value = data_input(node, inputs).shape, _shape(inputs, 1), _shape(inputs, 2)
     heads = max(1, node.integer("num_heads", 1))
     past = _shape(inputs, 6)
@@ -136,8 +135,7 @@ def _multi_head(node: Node, inputs: Inputs) -> Attention:
 
 
 def _grouped(node: Node, inputs: Inputs) -> Attention:
-    """Read several query heads that share a key head. Without keys, these are packed behind the
-    queries."""
+    """Read several query heads that share a key head. Keys may be packed behind the queries."""
     query, key, past = data_input(node, inputs).shape, _shape(inputs, 1), _shape(inputs, 3)
     heads, key_heads = node.integer("num_heads", 1), node.integer("kv_num_heads", 1)
     if len(query) != 3 or min(heads, key_heads) < 1:

@@ -117,8 +117,7 @@ def _like(node: Node, inputs: Inputs, operator: str, places: slice) -> tuple[Nod
 
 
 def _inferred(node: Node, inputs: Inputs) -> list[Typed | None]:
-    """Return the types that ONNX infers for a node's outputs, None for those that it leaves
-    open."""
+    """Return the types that ONNX infers for a node's outputs, None for open ones."""
     schema = _schema(node.operator, node.opset, node.domain)
     if schema is None:
         return [None] * len(node.outputs)

@@ -229,12 +229,9 @@ _KNOWN: dict[Hashable, NetworkTables] = {}
 
 
 def _part(plan: DataPlan, pool: tuple[str, ...], short_play: bool, workload: int) -> DataSet:
-    """Return the data of workload ``workload`` of the plan.
-
-    It and each of its rows have separate generators, so a plan with fewer rows or workloads has the
-    first of these. A workload that is refused, because its figures would leave int64, is drawn
-    again.
-    """
+    """Return the data of a workload of the plan. It and its rows have generators of their own, so
+    that shorter plans are beginnings of longer ones. One whose figures leave int64 is drawn
+    again."""
     rng = np.random.default_rng([plan.seed, workload])
     for _ in range(MAX_DRAWS):
         names = random_workload(rng, pool, most=min(MAX_NETWORKS, len(pool)))

@@ -101,11 +101,8 @@ def train(
 
 
 def _batches(rng: np.random.Generator, length: NDArray[np.int64]) -> list[IntArray]:
-    """Return the examples in batches of sequences of similar length, so that there is little
-    padding.
-
-    The combination of examples, and the order of the batches, is redrawn at each call.
-    """
+    """Return the examples, redrawn at each call, in batches of similar length, with little
+    padding."""
     order = np.argsort(length + 3.0 * rng.random(len(length)), kind="stable")
     batches = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
     return [batches[i] for i in rng.permutation(len(batches)).tolist()]

@@ -75,8 +75,7 @@ def build(
 
 @lru_cache(maxsize=4)
 def _chip(platform: str) -> Platform:
-    """Return a platform, cached, as checking its file takes longer than building a problem on
-    it."""
+    """Return a platform, cached: checking its file takes longer than building a problem on it."""
     return load_platform(platform)
 
 

@@ -134,8 +134,7 @@ class OmniBoost(Manager):
 
 
 def _promising(node: _Node, choices: list[int], low: float, high: float) -> int:
-    """Return the child of the largest upper confidence bound, rewards as shares of the range
-    seen."""
+    """Return the child of the largest upper confidence bound, rewards as shares of their range."""
     extent = max(high - low, 1e-12)
 
     def bound(unit: int) -> float:

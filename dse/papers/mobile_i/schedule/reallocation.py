@@ -58,11 +58,8 @@ class Reallocation:
         return Placement(self._placement.period_ps, self._placement.engine, starts)
 
     def _traverse(self, critical: int) -> None:
-        """Diffuse once from a critical task to its predecessors (Fig. 3), last ones first.
-
-        A predecessor that has a place keeps it, and is not traversed again ("only records"): its r
-        is brought up to date by the pass over all tasks that follows (``least_ahead``).
-        """
+        """Diffuse from a critical task to its predecessors (Fig. 3), last ones first. One that has
+        a place keeps it ("only records"): ``least_ahead`` brings its r up to date."""
         waiting = [-critical]
         seen = {critical}
         while waiting:
@@ -74,14 +71,11 @@ class Reallocation:
                     heapq.heappush(waiting, -source)
 
     def _update_node(self, number: int) -> None:
-        """Run UpdateNode(T_i, T_j) for the placed successor T_j that needs the earliest end.
-
-        The paper's text and pseudo-code exchange the cases. As in the text: if T_i fits in front of
-        T_j, c_ij away (case 3), it ends there, as late as its neighbours allow, in the period of
-        T_j (line 6). Otherwise (cases 1 and 2) it goes to the end of its moving interval, d_i <-
-        r_i, a period earlier (lines 8 and 9). Dis_ij is the distance that the moving interval
-        allows at most, not that of the initial schedule: tasks around T_i have moved.
-        """
+        """Run UpdateNode(T_i, T_j) for the placed successor T_j that needs the earliest end. As in
+        the text, whose cases the pseudo-code exchanges: if T_i fits in front of T_j, c_ij away
+        (case 3), it ends there as late as its neighbours allow (line 6), else (cases 1 and 2) at
+        the end of its moving interval, a period earlier (lines 8 and 9). Dis_ij is the most that
+        the moving interval allows, as tasks around T_i have moved."""
         period = self._placement.period_ps
         interval = self._interval[number]
         deadlines = [
@@ -106,11 +100,9 @@ class Reallocation:
     def _as_late_as(
         self, number: int, interval: _Interval, latest: int
     ) -> tuple[int, list[int]] | None:
-        """Return an end of T_i up to ``latest`` and the tasks V_unselect behind it (line 5).
-
-        Returns None if there is none. Tasks go behind longest first, as many as fit, then the
-        shortest of the others, until the rest fits in front.
-        """
+        """Return an end of T_i up to ``latest`` and V_unselect behind it (line 5), or None. Tasks
+        go behind longest first, as many as fit, then the shortest of the others until the rest fits
+        in front."""
         room = latest - self._time[number] - interval.left_ps
         if room < 0:
             return None

@@ -50,8 +50,7 @@ def _periods(schedule: PeriodicSchedule, process: int) -> Iterator[Event]:
 
 
 def _executions(schedule: PeriodicSchedule, process: int) -> Iterator[Event]:
-    """Return the executions. In period n a task that is r ahead runs for frame n - (max r - r), if
-    there is one, all counted from 0."""
+    """Return the executions: in period n a task that is r ahead runs for frame n - (max r - r)."""
     size, deepest = len(schedule.graph.tasks), schedule.prologue_periods
     for n in range(deepest + FULL_PERIODS):
         for number, (engine, offset, ahead) in enumerate(

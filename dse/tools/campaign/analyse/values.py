@@ -164,8 +164,7 @@ def _gain(text: str, baseline: str | None, records: Sequence[RunRecord]) -> Valu
 def _factor(
     figures: FrontFigures, baselines: Sequence[BaselineFigures], column: int
 ) -> float | None:
-    """Return the factor by which a front is better. Values below 0 are those that people
-    maximise."""
+    """Return the factor by which a front is better. Maximised values are below 0."""
     if not baselines:
         return None
     theirs = min(entry.objectives[column] for entry in baselines)

@@ -182,14 +182,8 @@ def _missing(inputs: RunInputs, built: BuiltProblem, profile_sha256: str | None)
 
 def _timeless_proof(front: Front, goal: Goal) -> tuple[Front, dict[str, bytes], str]:
     """Return the front with its claims, the proof's files by name, and why something is not proved,
-    if so.
-
-    Limits are numbers of nodes. Only a solver that runs out of time (two minutes for one formula)
-    can make a difference between machines, and the status says so.
-
-    Raises:
-        KeyboardInterrupt: if the proof was interrupted.
-    """
+    if so. Limits are numbers of nodes. Only a solver out of time (two minutes for one formula) can
+    differ between machines. Raise KeyboardInterrupt if it was interrupted."""
     try:
         proof = prove_front(front, goal=goal, jobs=1)
     except ResultError as error:

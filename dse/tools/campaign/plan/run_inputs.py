@@ -46,8 +46,7 @@ def program_identity() -> str:
 
 
 def _foundations() -> list[str]:
-    """Return Python, the library that compresses results, and the required packages, with
-    versions."""
+    """Return Python, the library that compresses results and the required packages, by version."""
     python = f"python {sys.version_info.major}.{sys.version_info.minor}"
     found = [python, f"zlib {zlib.ZLIB_RUNTIME_VERSION}"]
     try:
@@ -138,8 +137,7 @@ def inputs_of(plan: Plan, program: str) -> list[RunInputs]:
 
 
 def _contents_reader() -> Callable[[RunSettings], tuple[tuple[str, str], ...]]:
-    """Return a function from settings to the hashes of their files and of the platform, each made
-    once."""
+    """Return a function from settings to the hashes of files and platform, each made once."""
     from paretosoc.dse.workload.variants import with_variants
     from paretosoc.dse.workload.workload_file import is_workload_file, workload_from
     from paretosoc.platforms.io.platform_file import load_platform
