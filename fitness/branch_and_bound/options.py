@@ -155,7 +155,7 @@ def _is_settled(rules, tree, n):
 
 @jit
 def undo_option(plan, rules, tree, level):
-    """Undoes the choice of a level."""
+    """Undo the choice of a level."""
     if tree.kind[level] != UNIT_CHOICE:
         tree.points[tree.subject[level]] = tree.saved[level]
         tree.clock_known[tree.subject[level]] = 0

@@ -204,7 +204,7 @@ def _open_power_domain(plan, rules, tree, chosen):
 
 @jit
 def _open_level(plan, chosen, state, tree, power_domain):
-    """Opens a level for the choice that stopped the simulation, or for the domain given."""
+    """Open a level for the choice that stopped the simulation, or for the domain given."""
     level = tree.progress.depth
     if power_domain >= 0:
         tree.kind[level] = SLOWER_FIRST
@@ -266,7 +266,7 @@ def _hand_over(plan, tree):
 
 @jit
 def begin_subtree(plan, rules, tree, units, points):
-    """Makes a choice, ``units`` [groups] and ``points`` [domains], the root of a new search."""
+    """Make a choice, ``units`` [groups] and ``points`` [domains], the root of a new search."""
     for n in range(plan.networks):
         tree.transitions[n] = 0
         tree.network_known[n] = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
@@ -11,7 +11,13 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.branch_and_bound.branching_rules import BranchingRules
 from paretosoc.fitness.simulator.layout import Plan
 from paretosoc.fitness.simulator.state import JOB_STATE, RUN, UNIT
-from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records
+from paretosoc.fitness.simulator.types.tables import (
+    RecordArray,
+    Tables,
+    record,
+    records,
+    zeros_for,
+)
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
@@ -43,193 +49,141 @@ class SearchTree(Tables):
     """[groups]: assigned units, or -1."""
     points: IntArray
     """[domains]: masks."""
-    forced: IntArray
-    """[groups]: 1 + the level that assigned a group because no transition was left, or 0."""
-    transitions: IntArray
-    """[networks]"""
-    segments: IntArray
-    """[units]: at a unit's first entry."""
-    loss: IntArray
-    """[networks]: accuracy that its groups cost at least, in ppm."""
-    memory: IntArray
-    """[figures]: bytes that are taken at least, as in ``BranchingRules.more_bytes``."""
-    held: IntArray
-    """[networks, places]: bytes that each network holds at least."""
-    raised: IntArray
-    """[groups, places]: memory that an assigned group added to them."""
-    named_on: IntArray
-    """[units]: assigned groups, in all number formats at a unit's first entry."""
-    kind: IntArray
-    """[levels]"""
-    subject: IntArray
-    """[levels]: the group or the domain chosen for."""
-    option: IntArray
-    """[levels]: the option to try next."""
-    saved: IntArray
-    """[levels]: the mask before the choice."""
-    bound: IntArray
-    """[levels, objectives]: lower bounds of the subtree."""
-    snapshot: IntArray
-    """[levels, words]: the simulation's state at which the choice became open."""
-    objectives: IntArray
-    """[members, objectives]: the archive, non-dominated, sorted by the first objective if there are
+    forced: Annotated[IntArray, "groups"]
+    """1 + the level that assigned a group because no transition was left, or 0."""
+    transitions: Annotated[IntArray, "networks"]
+    segments: Annotated[IntArray, "units"]
+    """At a unit's first entry."""
+    loss: Annotated[IntArray, "networks"]
+    """Accuracy that its groups cost at least, in ppm."""
+    memory: Annotated[IntArray, "figures"]
+    """Bytes that are taken at least, as in ``BranchingRules.more_bytes``."""
+    held: Annotated[IntArray, "networks, places"]
+    """Bytes that each network holds at least."""
+    raised: Annotated[IntArray, "groups, places"]
+    """Memory that an assigned group added to them."""
+    named_on: Annotated[IntArray, "units"]
+    """Assigned groups, in all number formats at a unit's first entry."""
+    kind: Annotated[IntArray, "levels"]
+    subject: Annotated[IntArray, "levels"]
+    """The group or the domain chosen for."""
+    option: Annotated[IntArray, "levels"]
+    """The option to try next."""
+    saved: Annotated[IntArray, "levels"]
+    """The mask before the choice."""
+    bound: Annotated[IntArray, "levels, objectives"]
+    """Lower bounds of the subtree."""
+    snapshot: Annotated[IntArray, "levels, words"]
+    """The simulation's state at which the choice became open."""
+    objectives: Annotated[IntArray, "members, objectives"]
+    """The archive, non-dominated, sorted by the first objective if there are
     two."""
-    closing: IntArray
-    """[members, objectives]: the least bounds that are fathomed, which are ``objectives`` or near
+    closing: Annotated[IntArray, "members, objectives"]
+    """The least bounds that are fathomed, which are ``objectives`` or near
     enough to them."""
-    member_units: IntArray
-    """[members, groups]: -1 if only the objectives are known."""
-    member_points: IntArray
-    """[members, domains]"""
-    vector: IntArray
-    """[objectives]: bounds of the present choice."""
-    fastest: IntArray
-    """[groups x units]: smallest stand-alone times over ``points``."""
-    fastest_anywhere: IntArray
-    """[groups]: the smallest of them."""
-    step: IntArray
-    """[groups x units]: by how much they grow at least from repeat to repeat."""
-    step_anywhere: IntArray
-    """[groups]"""
-    min_energy: IntArray
-    """[groups x units]: smallest dynamic energies alone."""
-    min_energy_anywhere: IntArray
-    """[groups]"""
-    energy_step: IntArray
-    """[groups x units]: by how much they grow at least from repeat to repeat."""
-    energy_step_anywhere: IntArray
-    """[groups]"""
-    mixed: IntArray
-    """[rates x groups x units]: smallest rate x time + energy."""
-    priced_anywhere: IntArray
-    """[groups, prices]: smallest priced times over the units."""
-    priced: IntArray
-    """[groups, prices]: those of ``units``."""
-    priced_left: IntArray
-    """[prices]: work array."""
-    gain: IntArray
-    """[groups, rates]: see :mod:`fitness.branch_and_bound.trade_off`."""
-    gain_on: IntArray
-    """[groups x units, rates]: of a group that is on the unit."""
-    gain_tail: IntArray
-    """[groups, rates]: of all groups from one on."""
-    set_gain: IntArray
-    """[sets of domains, groups, 1 + rates]"""
-    has_set_gain: IntArray
-    """[sets of domains]: 1 if ``set_gain`` belongs to ``points``."""
-    left_gain: IntArray
-    """[networks, 1 + rates]: work array."""
-    first_left: IntArray
-    """[networks]: the first group of a chain that has not started in its repeat, or -1."""
-    repeats_left: IntArray
-    """[networks]: repeats of which nothing has started."""
-    first_open: IntArray
-    """[networks]: the first open group of a chain, or -1."""
-    min_idle: IntArray
-    """[units]"""
-    min_static: IntArray
-    """[domains]"""
-    least: IntArray
-    least_step: IntArray
-    tail: IntArray
-    tail_step: IntArray
-    path: IntArray
-    path_step: IntArray
-    end: IntArray
-    load: IntArray
-    digit: IntArray
-    """[clocks]: work array."""
-    clock_known: IntArray
-    """[domains]: 1 if the costs of units of this domain are those of ``points``."""
-    network_known: IntArray
-    """[networks]: 1 if ``least``, ``tail``, ``path``, their steps and the costs chosen belong to
+    member_units: Annotated[IntArray, "members, groups"]
+    """-1 if only the objectives are known."""
+    member_points: Annotated[IntArray, "members, domains"]
+    vector: Annotated[IntArray, "objectives"]
+    """Bounds of the present choice."""
+    fastest: Annotated[IntArray, "groups x units"]
+    """Smallest stand-alone times over ``points``."""
+    fastest_anywhere: Annotated[IntArray, "groups"]
+    """The smallest of them."""
+    step: Annotated[IntArray, "groups x units"]
+    """By how much they grow at least from repeat to repeat."""
+    step_anywhere: Annotated[IntArray, "groups"]
+    min_energy: Annotated[IntArray, "groups x units"]
+    """Smallest dynamic energies alone."""
+    min_energy_anywhere: Annotated[IntArray, "groups"]
+    energy_step: Annotated[IntArray, "groups x units"]
+    """By how much they grow at least from repeat to repeat."""
+    energy_step_anywhere: Annotated[IntArray, "groups"]
+    mixed: Annotated[IntArray, "rates x groups x units"]
+    """Smallest rate x time + energy."""
+    priced_anywhere: Annotated[IntArray, "groups, prices"]
+    """Smallest priced times over the units."""
+    priced: Annotated[IntArray, "groups, prices"]
+    """Those of ``units``."""
+    priced_left: Annotated[IntArray, "prices"]
+    """Work array."""
+    gain: Annotated[IntArray, "groups, rates"]
+    """See :mod:`fitness.branch_and_bound.trade_off`."""
+    gain_on: Annotated[IntArray, "groups x units, rates"]
+    """Of a group that is on the unit."""
+    gain_tail: Annotated[IntArray, "groups, rates"]
+    """Of all groups from one on."""
+    set_gain: Annotated[IntArray, "sets, groups, 1 + rates"]
+    has_set_gain: Annotated[IntArray, "sets"]
+    """1 if ``set_gain`` belongs to ``points``."""
+    left_gain: Annotated[IntArray, "networks, 1 + rates"]
+    """Work array."""
+    first_left: Annotated[IntArray, "networks"]
+    """The first group of a chain that has not started in its repeat, or -1."""
+    repeats_left: Annotated[IntArray, "networks"]
+    """Repeats of which nothing has started."""
+    first_open: Annotated[IntArray, "networks"]
+    """The first open group of a chain, or -1."""
+    min_idle: Annotated[IntArray, "units"]
+    min_static: Annotated[IntArray, "domains"]
+    least: Annotated[IntArray, "groups"]
+    least_step: Annotated[IntArray, "groups"]
+    tail: Annotated[IntArray, "groups"]
+    tail_step: Annotated[IntArray, "groups"]
+    path: Annotated[IntArray, "networks"]
+    path_step: Annotated[IntArray, "networks"]
+    end: Annotated[IntArray, "networks"]
+    load: Annotated[IntArray, "units"]
+    digit: Annotated[IntArray, "clocks"]
+    """Work array."""
+    clock_known: Annotated[IntArray, "domains"]
+    """1 if the costs of units of this domain are those of ``points``."""
+    network_known: Annotated[IntArray, "networks"]
+    """1 if ``least``, ``tail``, ``path``, their steps and the costs chosen belong to
     ``units`` and ``points``."""
-    log: IntArray
-    """[buffer]: kinds of nodes."""
-    part_units: IntArray
-    """[buffer, groups]: choices that are handed over."""
-    part_points: IntArray
-    """[buffer, domains]"""
-    part_bound: IntArray
-    """[buffer, objectives]: their lower bounds."""
-    root_bound: IntArray
-    """[objectives]: lower bounds of the subtree."""
+    log: Annotated[IntArray, "logged"]
+    """Kinds of nodes."""
+    part_units: Annotated[IntArray, "parts, groups"]
+    """Choices that are handed over."""
+    part_points: Annotated[IntArray, "parts, domains"]
+    part_bound: Annotated[IntArray, "parts, objectives"]
+    """Their lower bounds."""
+    root_bound: Annotated[IntArray, "objectives"]
+    """Lower bounds of the subtree."""
 
 
 def make_search_tree(
     problem: Problem, plan: Plan, rules: BranchingRules, *, members: int, log: int
 ) -> SearchTree:
     """Return an empty search, with room for this many members and nodes in the log."""
-    groups, domains = plan.groups, plan.domains
-    objectives, rates, prices = (
-        len(rules.objective),
-        len(rules.rate_mw),
-        len(rules.price_sum),
-    )
-    # A set of points can be halved until one is left: at most once for every point.
-    levels = groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1
-    return SearchTree(
+    groups, rates, places = plan.groups, len(rules.rate_mw), rules.least_held_bytes.shape[1]
+    return zeros_for(
+        SearchTree,
+        {
+            "groups": groups,
+            "units": plan.units,
+            "groups x units": groups * plan.units,
+            "domains": plan.domains,
+            "networks": plan.networks,
+            "clocks": plan.clock.shape[1],
+            # A set of points can be halved until one is left: at most once for every point.
+            "levels": groups + sum(int(domain.allowed.sum()) for domain in problem.domains) + 1,
+            "words": _snapshot_words(plan),
+            "members": members,
+            "objectives": len(rules.objective),
+            "rates": rates,
+            "1 + rates": 1 + rates,
+            "rates x groups x units": rates * groups * plan.units,
+            "prices": len(rules.price_sum),
+            "sets": rules.set_count,
+            "figures": len(rules.memory_cap_bytes),
+            "places": places,
+            "parts": PARTS,
+            "logged": log,
+        },
         progress=records(PROGRESS),
         units=np.full(groups, -1, dtype=np.int64),
         points=np.array(problem.allowed_points, dtype=np.int64),
-        forced=_zeros(groups),
-        transitions=_zeros(plan.networks),
-        segments=_zeros(plan.units),
-        loss=_zeros(plan.networks),
-        memory=_zeros(len(rules.memory_cap_bytes)),
-        held=_zeros(*rules.least_held_bytes.shape),
-        raised=_zeros(groups, len(rules.place_figure)),
-        named_on=_zeros(plan.units),
-        kind=_zeros(levels),
-        subject=_zeros(levels),
-        option=_zeros(levels),
-        saved=_zeros(levels),
-        bound=_zeros(levels, objectives),
-        snapshot=_zeros(levels, _snapshot_words(plan)),
-        objectives=_zeros(members, objectives),
-        closing=_zeros(members, objectives),
-        member_units=_zeros(members, groups),
-        member_points=_zeros(members, domains),
-        vector=_zeros(objectives),
-        fastest=_zeros(groups * plan.units),
-        fastest_anywhere=_zeros(groups),
-        step=_zeros(groups * plan.units),
-        step_anywhere=_zeros(groups),
-        min_energy=_zeros(groups * plan.units),
-        min_energy_anywhere=_zeros(groups),
-        energy_step=_zeros(groups * plan.units),
-        energy_step_anywhere=_zeros(groups),
-        mixed=_zeros(rates * groups * plan.units),
-        priced_anywhere=_zeros(groups, prices),
-        priced=_zeros(groups, prices),
-        priced_left=_zeros(prices),
-        gain=_zeros(groups, rates),
-        gain_on=_zeros(groups * plan.units, rates),
-        gain_tail=_zeros(groups, rates),
-        set_gain=_zeros(rules.set_count, groups, 1 + rates),
-        has_set_gain=_zeros(rules.set_count),
-        left_gain=_zeros(plan.networks, 1 + rates),
-        first_left=_zeros(plan.networks),
-        repeats_left=_zeros(plan.networks),
-        first_open=_zeros(plan.networks),
-        min_idle=_zeros(plan.units),
-        min_static=_zeros(domains),
-        least=_zeros(groups),
-        least_step=_zeros(groups),
-        tail=_zeros(groups),
-        tail_step=_zeros(groups),
-        path=_zeros(plan.networks),
-        path_step=_zeros(plan.networks),
-        end=_zeros(plan.networks),
-        load=_zeros(plan.units),
-        digit=_zeros(plan.clock.shape[1]),
-        clock_known=_zeros(domains),
-        network_known=_zeros(plan.networks),
-        log=_zeros(log),
-        part_units=_zeros(PARTS, groups),
-        part_points=_zeros(PARTS, domains),
-        part_bound=_zeros(PARTS, objectives),
-        root_bound=_zeros(objectives),
     )
 
 
@@ -240,7 +194,3 @@ def _snapshot_words(plan: Plan) -> int:
     words = {dtype: len(dtype.names or ()) for dtype in (RUN, UNIT, JOB_STATE)}
     fixed = words[RUN] + plan.queues * words[UNIT] + plan.jobs * words[JOB_STATE]
     return fixed + 4 + plan.networks + 7 * places
-
-
-def _zeros(*shape: int) -> IntArray:
-    return np.zeros(shape, dtype=np.int64)

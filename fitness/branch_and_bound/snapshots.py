@@ -17,7 +17,7 @@ from paretosoc.fitness.simulator.queues import (
 
 @jit
 def save_snapshot(plan, state, snapshot):
-    """Writes the state into ``snapshot`` [words]."""
+    """Write the state into ``snapshot`` [words]."""
     at = np.int64(0)
     for i in range(state.run_words.shape[0]):
         snapshot[at + i] = state.run_words[i]

@@ -126,7 +126,7 @@ def _next_half(facts: Facts, work: Work, depth: Int) -> bool:
 
 @jit
 def put_on(facts: Facts, work: Work, g: Int, u: Int) -> None:
-    """Puts a group on a unit, without a look at any limit."""
+    """Put a group on a unit, without a look at any limit."""
     work.units[g] = u
     work.groups_on[facts.unit_of[u]] += 1
 

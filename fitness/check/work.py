@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.interpreted import numbers
-from paretosoc.fitness.simulator.types.tables import Tables
+from paretosoc.fitness.simulator.types.tables import Tables, zeros_for
 
 if TYPE_CHECKING:
     from paretosoc.fitness.check.facts import Facts
@@ -32,111 +32,100 @@ class Work(Tables):
     it.
     """
 
-    units: IntArray
-    """[groups]: units, or -1."""
-    points: IntArray
-    """[domains]: masks."""
-    follows: IntArray
-    """[groups]: 1 + the depth of the choice that also placed this group, or 0."""
-    groups_on: IntArray
-    """[units]"""
-    kind: IntArray
-    """[depths]: the choice below a node, ``CHOICES`` of :mod:`fitness.check.choices`."""
-    subject: IntArray
-    option: IntArray
-    saved: IntArray
-    costs_at: IntArray
-    stop: IntArray
+    units: Annotated[IntArray, "groups"]
+    """Units, or -1."""
+    points: Annotated[IntArray, "domains"]
+    """Masks."""
+    follows: Annotated[IntArray, "groups"]
+    """1 + the depth of the choice that also placed this group, or 0."""
+    groups_on: Annotated[IntArray, "units"]
+    kind: Annotated[IntArray, "depths"]
+    """The choice below a node, ``CHOICES`` of :mod:`fitness.check.choices`."""
+    subject: Annotated[IntArray, "depths"]
+    option: Annotated[IntArray, "depths"]
+    saved: Annotated[IntArray, "depths"]
+    costs_at: Annotated[IntArray, "depths"]
+    stop: Annotated[IntArray, "2"]
     """Why the timeline has stopped, and the group or unit that it stopped at."""
-    now: IntArray
-    """[depths]: the instants of the timelines."""
-    ended_fj: IntArray
-    """[depths]: dynamic energy of all instances that have ended."""
-    status: IntArray
-    """[depths, instances]"""
-    instant: IntArray
-    """[depths, instances]: the ready time of a waiting instance, the start of a running one, the
+    now: Annotated[IntArray, "depths"]
+    """The instants of the timelines."""
+    ended_fj: Annotated[IntArray, "depths"]
+    """Dynamic energy of all instances that have ended."""
+    status: Annotated[IntArray, "depths, instances"]
+    instant: Annotated[IntArray, "depths, instances"]
+    """The ready time of a waiting instance, the start of a running one, the
     end of an ended one."""
-    missing: IntArray
+    missing: Annotated[IntArray, "depths, instances"]
     """Inputs that have not ended."""
-    queue: IntArray
-    """[depths, instances]: eligible or waiting instances, the first ``queued`` [depths] of each
+    queue: Annotated[IntArray, "depths, instances"]
+    """Eligible or waiting instances, the first ``queued`` [depths] of each
     row."""
-    queued: IntArray
-    running: IntArray
-    """[depths, queues]: an instance, or -1."""
-    left: IntArray
-    """[depths, queues]: work left of it."""
-    demand: IntArray
-    starting: IntArray
-    """[queues]: starting instances, then rates."""
-    sharing: IntArray
-    """[units]: number of running groups, and the largest of their demands and the sum of their
+    queued: Annotated[IntArray, "depths"]
+    running: Annotated[IntArray, "depths, queues"]
+    """An instance, or -1."""
+    left: Annotated[IntArray, "depths, queues"]
+    """Work left of it."""
+    demand: Annotated[IntArray, "depths, queues"]
+    starting: Annotated[IntArray, "queues"]
+    """Starting instances, then rates."""
+    sharing: Annotated[IntArray, "units"]
+    """Number of running groups, and the largest of their demands and the sum of their
     powers."""
-    seen_kbps: IntArray
-    sum_mw: IntArray
-    smallest_ps: IntArray
-    """[costs, units + 1, groups]; the last row over all units that a group may have."""
-    step_ps: IntArray
+    seen_kbps: Annotated[IntArray, "units"]
+    sum_mw: Annotated[IntArray, "units"]
+    smallest_ps: Annotated[IntArray, "costs, units + 1, groups"]
+    """The last row over all units that a group may have."""
+    step_ps: Annotated[IntArray, "growing costs, units + 1, groups"]
     """The same shape, if repeats grow: least growth of ``smallest_ps`` from repeat to repeat."""
-    smallest_fj: IntArray
-    step_fj: IntArray
-    dynamic_mw: IntArray
-    """[costs, units, groups]"""
-    mixed_fj: IntArray
-    """[costs, rates, units, groups]: smallest rate x time + energy."""
-    gain_fj: IntArray
-    """[costs, sets of optional domains, rates, groups]: see :mod:`fitness.check.trade_off`."""
-    has_gain: IntArray
-    """[costs, sets]: 1 if ``gain_fj`` is filled."""
-    priced_ps: IntArray
-    """[costs, prices, groups]: smallest price x time over the units that a group may have."""
-    priced: IntArray
-    """[prices]: priced time of all that is left."""
-    idle_mw: IntArray
-    """[costs, units]"""
-    static_mw: IntArray
-    """[costs, domains]"""
-    choice: IntArray
-    """[costs, units]: the row of the tables, -1 if a clock of the unit, or the memory's, is
+    smallest_fj: Annotated[IntArray, "costs, units + 1, groups"]
+    step_fj: Annotated[IntArray, "growing costs, units + 1, groups"]
+    dynamic_mw: Annotated[IntArray, "costs, units, groups"]
+    mixed_fj: Annotated[IntArray, "costs, rates, units, groups"]
+    """Smallest rate x time + energy."""
+    gain_fj: Annotated[IntArray, "costs, sets, rates, groups"]
+    """See :mod:`fitness.check.trade_off`."""
+    has_gain: Annotated[IntArray, "costs, sets"]
+    """1 if ``gain_fj`` is filled."""
+    priced_ps: Annotated[IntArray, "costs, prices, groups"]
+    """Smallest price x time over the units that a group may have."""
+    priced: Annotated[IntArray, "prices"]
+    """Priced time of all that is left."""
+    idle_mw: Annotated[IntArray, "costs, units"]
+    static_mw: Annotated[IntArray, "costs, domains"]
+    choice: Annotated[IntArray, "costs, units"]
+    """The row of the tables, -1 if a clock of the unit, or the memory's, is
     open."""
-    memory_point: IntArray
-    """[costs]"""
-    digit: IntArray
-    """[clocks]"""
-    least_end: IntArray
-    """[instances]; bounds of the present node."""
-    network_end: IntArray
-    busy: IntArray
-    needed: IntArray
-    """[domains]: 1 if it is on."""
-    gained: IntArray
-    """[networks, rates]"""
-    vector: IntArray
-    """[objectives]"""
-    least: IntArray
-    """[3]: makespan, idle power, dynamic energy."""
-    start: IntArray
-    """[instances]: when each has started last."""
-    ready: IntArray
-    """[instances]: when each that has started last was ready; the next ones are of frames that
+    memory_point: Annotated[IntArray, "costs"]
+    digit: Annotated[IntArray, "clocks"]
+    least_end: Annotated[IntArray, "instances"]
+    """Bounds of the present node."""
+    network_end: Annotated[IntArray, "networks"]
+    busy: Annotated[IntArray, "units"]
+    needed: Annotated[IntArray, "domains"]
+    """1 if it is on."""
+    gained: Annotated[IntArray, "networks, rates"]
+    vector: Annotated[IntArray, "objectives"]
+    least: Annotated[IntArray, "3"]
+    """Makespan, idle power, dynamic energy."""
+    start: Annotated[IntArray, "instances"]
+    """When each has started last."""
+    ready: Annotated[IntArray, "instances"]
+    """When each that has started last was ready; the next ones are of frames that
     follow one another."""
-    priority: IntArray
-    """[groups]"""
-    frame: IntArray
-    """[slots]: the frame in it, from 1."""
-    release: IntArray
-    unended: IntArray
-    """[slots]: instances of the frame that have not ended."""
-    ended_frames: IntArray
-    """[streams]"""
-    executed: IntArray
-    """[instances + queues, 5]: frame, instance, ready time, start and end of what has ended in the
+    priority: Annotated[IntArray, "groups"]
+    frame: Annotated[IntArray, "slots"]
+    """The frame in it, from 1."""
+    release: Annotated[IntArray, "slots"]
+    unended: Annotated[IntArray, "slots"]
+    """Instances of the frame that have not ended."""
+    ended_frames: Annotated[IntArray, "streams"]
+    executed: Annotated[IntArray, "executed, 5"]
+    """Frame, instance, ready time, start and end of what has ended in the
     present round, of it ``executions`` [1]."""
-    executions: IntArray
-    shared_fj: IntArray
-    """[units]: energy that shared units have drawn so far, and their busy time."""
-    shared_ps: IntArray
+    executions: Annotated[IntArray, "1"]
+    shared_fj: Annotated[IntArray, "units"]
+    """Energy that shared units have drawn so far, and their busy time."""
+    shared_ps: Annotated[IntArray, "units"]
 
     def __post_init__(self) -> None:
         if self.units.dtype != object:
@@ -145,70 +134,28 @@ class Work(Tables):
 
 def make_work(facts: Facts) -> Work:
     """Make room for one part at a time, or for one timeline of frames."""
-    groups, units, domains, instances = facts.groups, facts.units, facts.domains, facts.instances
-    rates, queues = len(facts.rate_mw), facts.queues
     costs = 1 if facts.of_frames else int(facts.points.sum()) + 1
-    depths = 1 if facts.of_frames else groups + costs + 1
-
-    def room(*shape: int) -> IntArray:
-        return np.zeros(shape, dtype=numbers(facts.exact))
-
-    return Work(
-        units=room(groups),
-        points=room(domains),
-        follows=room(groups),
-        groups_on=room(units),
-        kind=room(depths),
-        subject=room(depths),
-        option=room(depths),
-        saved=room(depths),
-        costs_at=room(depths),
-        stop=room(2),
-        now=room(depths),
-        ended_fj=room(depths),
-        status=room(depths, instances),
-        instant=room(depths, instances),
-        missing=room(depths, instances),
-        queue=room(depths, instances),
-        queued=room(depths),
-        running=room(depths, queues),
-        left=room(depths, queues),
-        demand=room(depths, queues),
-        starting=room(queues),
-        sharing=room(units),
-        seen_kbps=room(units),
-        sum_mw=room(units),
-        smallest_ps=room(costs, units + 1, groups),
-        step_ps=room(costs * facts.grows, units + 1, groups),
-        smallest_fj=room(costs, units + 1, groups),
-        step_fj=room(costs * facts.grows, units + 1, groups),
-        dynamic_mw=room(costs, units, groups),
-        mixed_fj=room(costs, rates, units, groups),
-        gain_fj=room(costs, facts.set_count, rates, groups),
-        has_gain=room(costs, facts.set_count),
-        priced_ps=room(costs, len(facts.price_sum), groups),
-        priced=room(len(facts.price_sum)),
-        idle_mw=room(costs, units),
-        static_mw=room(costs, domains),
-        choice=room(costs, units),
-        memory_point=room(costs),
-        digit=room(len(facts.clock)),
-        least_end=room(instances),
-        network_end=room(facts.networks),
-        busy=room(units),
-        needed=room(domains),
-        gained=room(facts.networks, rates),
-        vector=room(len(facts.objective)),
-        least=room(3),
-        start=room(instances),
-        ready=room(instances),
-        priority=room(facts.groups),
-        frame=room(facts.slots),
-        release=room(facts.slots),
-        unended=room(facts.slots),
-        ended_frames=room(facts.streams),
-        executed=room(queues + instances if facts.of_frames else 0, 5),
-        executions=room(1),
-        shared_fj=room(units),
-        shared_ps=room(units),
+    return zeros_for(
+        Work,
+        {
+            "groups": facts.groups,
+            "units": facts.units,
+            "units + 1": facts.units + 1,
+            "domains": facts.domains,
+            "networks": facts.networks,
+            "instances": facts.instances,
+            "queues": facts.queues,
+            "slots": facts.slots,
+            "streams": facts.streams,
+            "depths": 1 if facts.of_frames else facts.groups + costs + 1,
+            "costs": costs,
+            "growing costs": costs * facts.grows,
+            "rates": len(facts.rate_mw),
+            "sets": facts.set_count,
+            "prices": len(facts.price_sum),
+            "clocks": len(facts.clock),
+            "objectives": len(facts.objective),
+            "executed": facts.queues + facts.instances if facts.of_frames else 0,
+        },
+        dtype=numbers(facts.exact),
     )

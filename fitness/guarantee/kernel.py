@@ -279,7 +279,7 @@ def _rate(plan, chosen, tracks, side, q):
 
 @jit
 def bound(plan, rules, chosen, state, tracks):
-    """Sets ``tracks.end``: bounds on the ends of all instances, of :func:`choose` and
+    """Set ``tracks.end``: bounds on the ends of all instances, of :func:`choose` and
     :func:`simulate` with a log."""
     _find_engines(plan, chosen, tracks)
     _keep_order(plan, rules, chosen, state, tracks)

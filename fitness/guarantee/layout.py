@@ -8,14 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.layout import Plan
 from paretosoc.fitness.simulator.state import WAITING_GROUP
-from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records
+from paretosoc.fitness.simulator.types.tables import (
+    RecordArray,
+    Tables,
+    record,
+    records,
+    zeros_for,
+)
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
@@ -60,26 +66,26 @@ class Tracks(Tables):
 
     heap: RecordArray
     """[instances] of ``WAITING_GROUP``: sorts them."""
-    sorted: IntArray
-    """[instances]: in the order of their starts in the schedule."""
+    sorted: Annotated[IntArray, "instances"]
+    """In the order of their starts in the schedule."""
     queue: RecordArray
     """[queues] of ``QUEUE``"""
-    queued: IntArray
-    """[instances]: by queue, in order."""
-    queue_at: IntArray
-    """[instances]: its queue."""
-    position: IntArray
-    """[instances]: in its queue."""
-    head: IntArray
-    """[instances]: the first of its engine, itself if its unit takes groups."""
-    tail: IntArray
-    """[instances]: likewise the last."""
-    behind: IntArray
-    """[instances, queues]: how many of a queue must have ended before it starts."""
-    ahead: IntArray
-    """[instances, queues]: from which position on all wait for its end."""
-    end: IntArray
-    """[sides, instances]: or -1."""
+    queued: Annotated[IntArray, "instances"]
+    """By queue, in order."""
+    queue_at: Annotated[IntArray, "instances"]
+    """Its queue."""
+    position: Annotated[IntArray, "instances"]
+    """In its queue."""
+    head: Annotated[IntArray, "instances"]
+    """The first of its engine, itself if its unit takes groups."""
+    tail: Annotated[IntArray, "instances"]
+    """Likewise the last."""
+    behind: Annotated[IntArray, "instances, queues"]
+    """How many of a queue must have ended before it starts."""
+    ahead: Annotated[IntArray, "instances, queues"]
+    """From which position on all wait for its end."""
+    end: Annotated[IntArray, "sides, instances"]
+    """Or -1."""
     track: RecordArray
     """[sides, queues] of ``TRACK``"""
 
@@ -108,22 +114,12 @@ def make_order_rules(
 
 def make_tracks(plan: Plan) -> Tracks:
     """Return buffers for one design point after the other."""
-    instances, queues = plan.instances, plan.queues
-    of_instances = [np.zeros(instances, dtype=np.int64) for _ in range(6)]
-    order, queued, queue_at, position, head, tail = of_instances
-    return Tracks(
-        heap=records(WAITING_GROUP, instances),
-        sorted=order,
-        queue=records(QUEUE, queues),
-        queued=queued,
-        queue_at=queue_at,
-        position=position,
-        head=head,
-        tail=tail,
-        behind=np.zeros((instances, queues), dtype=np.int64),
-        ahead=np.zeros((instances, queues), dtype=np.int64),
-        end=np.zeros((len(SIDES), instances), dtype=np.int64),
-        track=records(TRACK, len(SIDES), queues),
+    return zeros_for(
+        Tracks,
+        {"instances": plan.instances, "queues": plan.queues, "sides": len(SIDES)},
+        heap=records(WAITING_GROUP, plan.instances),
+        queue=records(QUEUE, plan.queues),
+        track=records(TRACK, len(SIDES), plan.queues),
     )
 
 

@@ -222,7 +222,7 @@ def _class_begins(problem: Problem, u: int, count: int, groups: Sequence[int]) -
 def make_networks(
     problem: Problem, paths: Sequence[Sequence[int]], chains: Sequence[Sequence[int]]
 ) -> Networks:
-    """Lays paths and chains out."""
+    """Lay paths and chains out."""
     units = len(problem.units)
     position = {edge: e for e, edge in enumerate(problem.edges)}
     rows, counts, limits = [], [], []

@@ -130,7 +130,7 @@ def _release_has_ended(plan, state, frame, network, release):
 
 @jit
 def begin(plan, chosen, state):
-    """Sets a state to the instant 0, with the first frames released."""
+    """Set a state to the instant 0, with the first frames released."""
     state.run.now = 0
     state.run.frames_left = state.run.frames
     state.run.running_changed = 0
@@ -427,7 +427,7 @@ def advance(plan, chosen, state):
 
 @jit
 def simulate(plan, chosen, state):
-    """Simulates all frames from the start."""
+    """Simulate all frames from the start."""
     begin(plan, chosen, state)
     while state.run.frames_left > 0:
         if not advance(plan, chosen, state):

@@ -7,7 +7,7 @@ from paretosoc.fitness.simulator.jit import jit
 
 @jit
 def sift_up(heap, size, ready, order, place):
-    """Adds an entry to a heap that has ``size`` entries."""
+    """Add an entry to a heap that has ``size`` entries."""
     at = size
     while at > 0:
         over = (at - 1) >> 1

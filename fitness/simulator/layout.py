@@ -155,7 +155,7 @@ class Plan(Tables):
 
 
 def make_plan(problem: Problem) -> Plan:
-    """Lays the problem out."""
+    """Lay the problem out."""
     return replace(_laid_out(_Structure(problem)), **_costs(problem))
 
 

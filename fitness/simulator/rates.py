@@ -140,7 +140,7 @@ def _write_responses(plan, state, latency, percentile, jitter, misses):
 
 @jit
 def _take_longest(state, n):
-    """Removes the longest response of a network and returns it."""
+    """Remove the longest response of a network and return it."""
     longest, at = np.int64(-1), np.int64(0)
     for i in range(state.run.responded):
         if state.response[i].network == n and state.response[i].ps > longest:

@@ -164,7 +164,7 @@ def end_round(plan, chosen, state):
 
 @jit
 def write_form(plan, state):
-    """Writes the form of the present state to the first half of ``state.form``: of one stream, or
+    """Write the form of the present state to the first half of ``state.form``: of one stream, or
     of several with one frame in flight."""
     now, ring, streams = state.run.now, state.run.in_flight, state.run.streams
     slots = ring * streams

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import hashlib
 import math
+from collections.abc import Mapping
 from dataclasses import fields
-from functools import cached_property, lru_cache
-from typing import Any
+from functools import cache, cached_property, lru_cache
+from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +55,31 @@ def columns(**lengths: tuple[int, type]) -> np.dtype[np.void]:
     return np.dtype(
         [(name, kind, (length,)) for name, (length, kind) in lengths.items()], align=True
     )
+
+
+T = TypeVar("T")
+
+
+def zeros_for(kind: type[T], sizes: Mapping[str, int], *, dtype: Any = np.int64, **given: Any) -> T:
+    """Return tables of zeros, but for those ``given``.
+
+    Args:
+        kind: a dataclass, whose tables are ``Annotated[IntArray, "rows, columns"]``.
+        sizes: of the dimensions by these names. A number is its own size.
+        dtype: of the zeros.
+    """
+    annotated: Any = kind
+    made = {
+        name: np.zeros([sizes[d] if d in sizes else int(d) for d in dimensions], dtype)
+        for name, dimensions in _dimensions(annotated).items()
+    }
+    return kind(**made, **given)
+
+
+@cache
+def _dimensions(kind: type) -> dict[str, list[str]]:
+    hints = get_type_hints(kind, include_extras=True).items()
+    return {n: h.__metadata__[0].split(", ") for n, h in hints if hasattr(h, "__metadata__")}
 
 
 def words_of(table: RecordArray) -> NDArray[np.int64]:

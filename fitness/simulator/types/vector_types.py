@@ -69,7 +69,7 @@ def _vector(context, builder, typ, value, wanted):
 
 
 def _operation(function, result, compute):
-    """Makes the function take two vectors, or one and a number."""
+    """Make the function take two vectors, or one and a number."""
 
     @infer_global(function)
     class _Operation(AbstractTemplate):
@@ -129,7 +129,7 @@ for _function, _how in (("eq", "=="), ("ne", "!="), ("lt", "<"), ("le", "<="), (
 
 
 def _instruction(function):
-    """Lowers a function of :mod:`fitness.simulator.types.vectors` with the decorated one."""
+    """Lower a function of :mod:`fitness.simulator.types.vectors` with the decorated one."""
 
     def register(lower):
         template = make_intrinsic_template(function, lower, function.__name__)
