@@ -55,7 +55,7 @@ PARTS: dict[str, Callable[[], None]] = {
 
 
 def warm_up() -> None:
-    """Compiles all kernels, or loads the machine code of an earlier time."""
+    """Compile all kernels, or load the machine code of an earlier time."""
     for load in PARTS.values():
         load()
 

@@ -89,7 +89,7 @@ def _check_batch(network: WorkloadNetwork, imported: ImportedNetwork) -> None:
 
 
 def check_size(networks: Sequence[GroupedNetwork]) -> None:
-    """Refuses more groups or edges, of all networks together, than a search has memory for.
+    """Refuse more groups or edges, of all networks together, than a search has memory for.
 
     Raises:
         WorkloadError: naming the networks and both limits.

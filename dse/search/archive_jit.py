@@ -40,7 +40,7 @@ def _is_covered(front, count, inside, rows, r):
 
 @jit
 def _drop_covered(front, count, inside, rows, r):
-    """Takes out of the first ``count`` rows of ``front`` those that row ``r`` covers."""
+    """Take out of the first ``count`` rows of ``front`` those that row ``r`` covers."""
     dropped = np.int64(0)
     for m in range(count):
         if inside[m] and _covers(rows, r, front, m):

@@ -265,7 +265,7 @@ def _join(space, stream, row, n):
 
 @jit
 def _rest(space, plan, row, used, d):
-    """Sets an idle clock to the point at which least power is drawn: nothing else depends on it."""
+    """Set an idle clock to the point at which least power is drawn: nothing else depends on it."""
     best, least = np.int64(-1), np.int64(0)
     for place in range(space.point_count[d]):
         point = space.point_at[d, place]

@@ -66,7 +66,7 @@ class SearchCluster:
         return [self._result(future) for future in futures]
 
     def close(self) -> None:
-        """Leaves the cluster."""
+        """Leave the cluster."""
         self._client.close()
 
     def _result(self, future: Any) -> SearchedSlice:

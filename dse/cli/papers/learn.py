@@ -130,7 +130,7 @@ def learn(
 
 
 def _check_source(source: DataOptions) -> None:
-    """Refuses data from several places."""
+    """Refuse data from several places."""
     if source.measurements is not None and source.data is not None:
         raise WorkloadError("--measurements and --data exclude each other")
     if (source.measurements or source.data) and (source.workloads or source.rows or source.pool):

@@ -33,7 +33,7 @@ class Owner:
         unnamed.rename(self.path)
 
     def close(self) -> None:
-        """Lets go of it."""
+        """Let go of it."""
         self.path.unlink(missing_ok=True)
         os.close(self._descriptor)
 

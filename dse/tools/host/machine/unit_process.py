@@ -169,7 +169,7 @@ class _Process:
         return partial(session.run_with_iobinding, binding)
 
     def close(self) -> None:
-        """Lets the sub-models and the shared memory go."""
+        """Let the sub-models and the shared memory go."""
         self._run.clear()
         if self._tensors is not None:
             self._tensors.close()
