@@ -23,11 +23,11 @@ from rich.box import SIMPLE
 from rich.table import Table
 
 from examples.mobile_i.period_problem import least_largest_load, period_problem
+from examples.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
 from examples.mobile_i.printing import parser, print_figures, print_table
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.papers.mobile_i.check import broken_rule
-from paretosoc.dse.papers.mobile_i.pipeline import PeriodicPipeline, periodic_pipeline
 from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.search.driver import Budget, search

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_design, random_problem
-from paretosoc.dse.papers.mobile_i.pipeline import PeriodSimulator
+from examples.mobile_i.pipeline import PeriodSimulator
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.results.problem.parts import ProblemNetwork
 

@@ -15,12 +15,12 @@ from benchmarks.problems.random_problem import (
     random_problem,
 )
 from examples.mobile_i.period_problem import least_largest_load, period_problem
-from paretosoc.dse.papers.mobile_i.check import broken_rule
-from paretosoc.dse.papers.mobile_i.pipeline import (
+from examples.mobile_i.pipeline import (
     PeriodSimulator,
     frame_graph,
     periodic_pipeline,
 )
+from paretosoc.dse.papers.mobile_i.check import broken_rule
 from paretosoc.dse.papers.mobile_i.pipeline_engine import MobileIEngine
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.space.design_space import DesignSpace
