@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from paretosoc.dse.api.choose import choose as choose
+    from paretosoc.dse.api.deployment import MeasurementPlan as MeasurementPlan
     from paretosoc.dse.api.deployment import deploy as deploy
+    from paretosoc.dse.api.deployment import plan_measurements as plan_measurements
     from paretosoc.dse.api.evaluation import Evaluated as Evaluated
     from paretosoc.dse.api.evaluation import evaluate as evaluate
     from paretosoc.dse.api.front import Front as Front
@@ -23,8 +25,6 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.indicators import compare as compare
     from paretosoc.dse.api.indicators import statistics as statistics
     from paretosoc.dse.api.limits import limits as limits
-    from paretosoc.dse.api.measuring import MeasurementPlan as MeasurementPlan
-    from paretosoc.dse.api.measuring import plan_measurements as plan_measurements
     from paretosoc.dse.api.member import Member as Member
     from paretosoc.dse.api.pipeline import explore as explore
     from paretosoc.dse.api.problem import Problem as Problem
@@ -54,8 +54,7 @@ _EXPORTS = {
     name: f"paretosoc.{module}"
     for module, names in {
         "dse.api.choose": "choose",
-        "dse.api.deployment": "deploy",
-        "dse.api.measuring": "MeasurementPlan plan_measurements",
+        "dse.api.deployment": "MeasurementPlan deploy plan_measurements",
         "dse.api.evaluation": "Evaluated evaluate",
         "dse.api.front": "Front load",
         "dse.api.indicators": "attainment compare statistics",

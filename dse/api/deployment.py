@@ -1,19 +1,25 @@
-"""A member as files that set up a board."""
+"""A member on its board: the files that set it up, and plans of measurements there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
+from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
 from paretosoc.dse.tools.deploy.deploy import fastest_served
 from paretosoc.dse.tools.deploy.job import Options
-from paretosoc.dse.tools.deploy.searched_inputs import searched_platform
+from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched, searched_platform
+from paretosoc.dse.tools.measuring.plan_folder import bench_of, write_plan
+from paretosoc.dse.tools.measuring.planning import Decisions, Plan, Planned, plan_experiments
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.deployment import Deployment, require_origins
+from paretosoc.results.front.choices import DRAWS, ChoiceConfidence
 from paretosoc.results.front.named_members import choose_member
 
 
@@ -80,3 +86,122 @@ def deploy(
         ),
         overwrite=overwrite,
     )
+
+
+MOST_MINUTES = 10_000
+_MINUTES = Quantity("MINUTES", Fraction(1, 10), Fraction(MOST_MINUTES))
+
+
+@dataclass(frozen=True, eq=False)
+class MeasurementPlan:
+    """Experiments that are worth most in a time on the board, the best first."""
+
+    front: Front
+    platform: Platform
+    plan: Plan
+
+    @property
+    def experiments(self) -> tuple[Planned, ...]:
+        """Return the experiments, each with its minutes and what it decides."""
+        return self.plan.planned
+
+    @property
+    def minutes(self) -> float:
+        """Return how long they take together."""
+        return self.plan.minutes
+
+    @property
+    def co_runs(self) -> Mapping[str, float]:
+        """Return, by goal, the expected loss after these and if it were known how networks slow
+        each other. Empty if that would not change a decision."""
+        return self.plan.co_runs
+
+    @property
+    def now(self) -> Mapping[str, ChoiceConfidence]:
+        """Return, by goal, the member to take by today's costs, and how sure it is."""
+        return self.plan.now
+
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        models: Mapping[str, str] | None = None,
+        overwrite: bool = False,
+    ) -> list[str]:
+        """Write the plan, the script ``measure.py`` for the board, models, and scripts that set
+        clocks. Return notes for the user.
+
+        Args:
+            folder: destination.
+            models: network -> file of its model, if it is no longer where it was.
+            overwrite: replace an older plan.
+
+        Raises:
+            DseError: if there is no experiment, a model cannot be found, or the folder cannot be
+                written.
+        """
+        check_arguments(overwrite=overwrite)
+        check_type("models", models, Mapping | None, "a mapping from networks to files")
+        return write_plan(
+            self.plan,
+            self.platform,
+            require_origins(self.front.costs),
+            path_of(folder),
+            Options(models=models or {}, check=False),
+            overwrite=overwrite,
+        )
+
+
+def plan_measurements(
+    front: Front | str | Path,
+    *,
+    goal: str | None = None,
+    minutes: float = 30.0,
+    platform: str | Path | Platform | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> MeasurementPlan:
+    """Plan measurements on the board, to be surer which member to take.
+
+    Args:
+        front: a front, or its folder, with the origins of its costs.
+        goal: as :meth:`Front.confidence` takes it; None: all names of the front.
+        minutes: time on the board.
+        platform: the platform's file, if it has no name.
+        draws: how often costs are drawn.
+        seed: the same seed gives the same plan.
+
+    Raises:
+        DseError: on an argument out of bounds, an empty front, a goal that does not exist, or a
+            platform that is not known or whose units no runtime measures.
+
+    Examples:
+        >>> plan = dse.plan_measurements(front, minutes=30)
+        >>> plan.save("plan")  # run measure.py there on the board
+        >>> front = front.update("plan/results.json")
+    """
+    front = front_of(front)
+    check_type("goal", goal, str | None, "the name of a goal")
+    if not isinstance(platform, Platform):
+        platform = platform_or_searched(None if platform is None else str(platform), front.numeric)
+    plan = plan_experiments(
+        front.numeric,
+        front.stated_errors,
+        bench_of(front.numeric, platform, require_origins(front.costs)),
+        goal=goal,
+        minutes=float(_MINUTES.read(minutes, "minutes")),
+        draws=draws,
+        seed=seed,
+    )
+    return MeasurementPlan(front, platform, plan)
+
+
+def decisions(
+    front: Front, *, goal: str | None = None, draws: int = DRAWS, seed: int = 0
+) -> dict[str, ChoiceConfidence]:
+    """Return, by goal, the member with the least expected loss of all, and how sure it is.
+
+    Args and Raises: as :func:`plan_measurements`.
+    """
+    check_type("goal", goal, str | None, "the name of a goal")
+    return Decisions.of(front.numeric, front.stated_errors, goal, draws, seed).taken()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from paretosoc.common.units import PS_PER_S
+from paretosoc.dse.certificate.formulation.frame import Execution, Frame
 from paretosoc.dse.papers.mobile_i.periodic import (
     EngineArray,
     PeriodicSchedule,
@@ -24,7 +25,6 @@ from paretosoc.dse.papers.mobile_i.periodic import (
 from paretosoc.dse.papers.mobile_i.schedule.placement import Placement, distances, least_ahead
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.frame import Execution, Frame
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 

@@ -15,9 +15,9 @@ from enum import Enum
 from itertools import product
 from typing import Any
 
+from paretosoc.dse.certificate.formulation.frame import Frame
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import GROUP
-from paretosoc.results.problem.frame import Frame
 from paretosoc.results.problem.limits import OVER_TIME
 from paretosoc.results.problem.problem import Problem
 

@@ -11,7 +11,7 @@ import paretosoc as dse
 from paretosoc.common.tables import plain_table
 from paretosoc.common.text import printable
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.dse.api.measuring import MOST_MINUTES, decisions
+from paretosoc.dse.api.deployment import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option

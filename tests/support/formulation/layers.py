@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
 
+from paretosoc.dse.certificate.formulation.frame import Frame
 from paretosoc.fitness.contention import lost_rate
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
-from paretosoc.results.problem.frame import Frame
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 import paretosoc as dse_library
-from paretosoc.dse.api.measuring import decisions
+from paretosoc.dse.api.deployment import decisions
 from paretosoc.dse.cli.measure.next_measurements import decision_lines
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
