@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from paretosoc.sdf.catalogue.model_writer import ModelWriter
+from paretosoc.sdf.catalogue.transformer_builder import ModelWriter
 from paretosoc.sdf.layer import Window
 from paretosoc.sdf.onnx.nodes import FLOAT, Shape
 
