@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -176,8 +176,15 @@ def _resolved(
         with naming(f"{label}: extends", PlatformError):
             base, _ = _resolved(base_reference, folder, (*seen, identity))
     own = {key: value for key, value in document.items() if key != "extends"}
+
+    def foreign(place: str) -> Any:
+        other, _, name = place.rpartition(":")
+        units = _resolved(other, folder, (*seen, identity))[0].get("units")
+        named = (u for u in units or () if isinstance(u, dict) and u.get("name") == name)
+        return next(named, None)
+
     with naming(label, PlatformError):
-        merged: dict[str, Any] = _merged(base, own)
+        merged: dict[str, Any] = _merged(base, own, foreign)
     return merged, label
 
 
@@ -199,10 +206,11 @@ def _read_file(path: Path, reference: str) -> bytes:
         ) from None
 
 
-def _merged(base: Any, own: Any, key: str = "") -> Any:
-    """Return ``base``, which may be None, with ``own`` merged in."""
+def _merged(base: Any, own: Any, foreign: Callable[[str], Any], key: str = "") -> Any:
+    """Return ``base``, which may be None, with ``own`` merged in. ``foreign``: unit of another
+    platform, by ``PLATFORM:UNIT``."""
     if isinstance(own, list) and key in MERGED_BY:
-        return _merged_list(base if isinstance(base, list) else [], own, key)
+        return _merged_list(base if isinstance(base, list) else [], own, foreign, key)
     if not isinstance(own, Mapping) or key in REPLACED:
         return own
     result = dict(base) if isinstance(base, Mapping) else {}
@@ -213,11 +221,13 @@ def _merged(base: Any, own: Any, key: str = "") -> Any:
                 raise PlatformError(f"there is no {name!r} to remove ({hint})")
             del result[name]
         else:
-            result[name] = _merged(result.get(name), value, name)
+            result[name] = _merged(result.get(name), value, foreign, name)
     return result
 
 
-def _merged_list(base: list[Any], own: list[Any], key: str) -> list[Any]:
+def _merged_list(
+    base: list[Any], own: list[Any], foreign: Callable[[str], Any], key: str
+) -> list[Any]:
     """Return ``base`` with the entries of ``own`` merged in. New entries go to the end."""
     identity, result, of_base = MERGED_BY[key], list(base), len(base)
 
@@ -243,17 +253,20 @@ def _merged_list(base: list[Any], own: list[Any], key: str) -> list[Any]:
             del result[place]
             of_base -= 1
             continue
-        extended = place
+        extended = None if place is None else result[place]
         if "extends" in entry:
             entry = dict(entry)
             other = entry.pop("extends")
-            extended = place_of(other, len(result))
+            above = place_of(other, len(result))
+            extended = None if above is None else result[above]
+            if key == "units" and isinstance(other, str) and ":" in other:
+                extended = foreign(other)
             if extended is None:
                 raise PlatformError(
                     f"{key}: {name!r} must extend an entry above it, or of the platform that the "
                     f"file extends, got {other!r} ({hint(other)})"
                 )
-        whole = _merged(None if extended is None else result[extended], entry)
+        whole = _merged(extended, entry, foreign)
         if place is None:
             result.append(whole)
         else:

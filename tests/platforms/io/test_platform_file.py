@@ -301,6 +301,22 @@ def test_an_entry_may_extend_neither_itself_nor_a_later_one(other: Any, tmp_path
     )
 
 
+def test_a_unit_may_extend_one_of_another_platform(tmp_path: Path) -> None:
+    (tmp_path / "other.json").write_text(json.dumps(raw("snapdragon-8-elite")), "utf-8")
+    document = raw("snapdragon-x-elite")
+    place, unit = next((k, u) for k, u in enumerate(document["units"]) if u["name"] == "npu")
+    document["units"][place] = {**unit, "extends": "other.json:npu", "peaks": []}
+    units = load({**document, "measurements": []}, tmp_path).unit_by_name
+    assert units["npu"].peaks == load_platform("snapdragon-8-elite").unit_by_name["npu"].peaks
+    assert units["npu"].power == load_platform("snapdragon-x-elite").unit_by_name["npu"].power
+    for other, words in (("other.json:npu9", "must extend"), ("none:npu", "platform 'none'")):
+        document["units"][place]["extends"] = other
+        assert words in refused(document, tmp_path)
+    # No platform takes a unit of itself, however far around.
+    document["units"][place]["extends"] = "mine.json:npu"
+    assert "must not come back" in refused(document, tmp_path)
+
+
 def test_a_new_unit_has_a_name_of_its_own(tmp_path: Path) -> None:
     units = [{"name": "npu", "extends": "npu0"}] * 2
     assert "must" in refused({"extends": "rk3588", "units": units}, tmp_path)
