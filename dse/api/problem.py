@@ -191,13 +191,13 @@ def unknown_keywords(given: Mapping[str, object]) -> dict[str, object]:
     return {name: value for name, value in given.items() if name not in FIELDS}
 
 
-def _described_options(indent: int) -> str:
+def _described_options() -> str:
     """Return the options as the lines of a docstring."""
     lines = [f"{name}: {field.description}" for name, field in FIELDS.items()]
-    wrapped = [textwrap.wrap(line, 96 - indent, subsequent_indent="    ") for line in lines]
+    wrapped = [textwrap.wrap(line, 88, subsequent_indent="    ") for line in lines]
     text = "Options:\n" + "\n".join(f"    {line}" for lines in wrapped for line in lines)
-    return textwrap.indent(text, " " * indent)
+    return textwrap.indent(text, " " * 8)
 
 
 # Notebooks show what is there at run time, editors the annotations.
-Problem.__init__.__doc__ = f"{Problem.__init__.__doc__}\n{_described_options(indent=8)}"
+Problem.__init__.__doc__ = f"{Problem.__init__.__doc__}\n{_described_options()}"

@@ -60,7 +60,9 @@ class LossTable:
                 layers that it does not have.
         """
         found = [
-            self.losses[name, number_format] for name in networks if self._has(name, number_format)
+            self.losses[name, number_format]
+            for name in networks
+            if (name, number_format) in self.losses
         ]
         if not found:
             if number_format == REFERENCE:
@@ -84,9 +86,6 @@ class LossTable:
             sum(rows.get(layer.name, every if layer.macs else 0) for layer in group)
             for group in groups
         )
-
-    def _has(self, network: str, number_format: str) -> bool:
-        return (network, number_format) in self.losses
 
 
 def load_losses(path: str | Path) -> LossTable:

@@ -19,9 +19,7 @@ from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from paretosoc.results.front.front import Front
-    from paretosoc.results.front.schedule import Schedule
-    from paretosoc.results.problem.problem import Problem
+    from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 
 Row = dict[str, Any]
 
@@ -158,19 +156,15 @@ def schedule_frame(schedule: Schedule, problem: Problem | None = None) -> DataFr
     pandas = optional_import("pandas", extra=EXTRA, purpose="to_pandas")
     return pandas.DataFrame(
         {
-            "frame": row.frame,
-            "network": row.network if problem is None else problem.networks[row.network].name,
-            "repeat": row.repeat,
-            "group": row.group
-            if problem is None
-            else row.group - problem.networks[row.network].first_group,
-            "unit": row.unit if problem is None else problem.units[row.unit].name,
-            "ready_ps": row.ready_ps,
-            "start_ps": row.start_ps,
-            "end_ps": row.end_ps,
-            "alone_ps": row.alone_ps,
+            **(row._asdict() if problem is None else _named(row, problem)),
             "contention_ps": row.contention_ps,
             "waited_ps": row.waited_ps,
         }
         for row in schedule.groups
     )
+
+
+def _named(row: ScheduledGroup, problem: Problem) -> dict[str, Any]:
+    network, unit = problem.networks[row.network], problem.units[row.unit].name
+    own = {"network": network.name, "group": row.group - network.first_group, "unit": unit}
+    return row._asdict() | own

@@ -25,6 +25,7 @@ _ENTRY = re.compile(
     r'(?:\s*,\s*"medianMs"\s*:\s*(?P<medianMs>' + _NUMBER + r"))?"
     r'\s*,\s*"percentage"\s*:\s*(?:' + _NUMBER + r")\s*\}"
 )
+_TIMES = ("timeMs", "averageMs", "medianMs")
 _COUNT = re.compile(r'\{\s*"count"\s*:\s*([0-9]{1,18})\s*\}')
 _STAMP = re.compile(r"^(?:\[[^\]]*\] )?\[[A-Z]\] ?")
 _TITLE = re.compile(r"=== Profile \(([0-9]{1,18}) iterations ?\) ===")
@@ -79,8 +80,9 @@ def _time(text: str | int | Any) -> Fraction | None:
 
 
 def _row(
-    name: str, total: Any, mean: Any, median: Any, iterations: int | None, warnings: list[str]
+    name: str, times: Sequence[Any], iterations: int | None, warnings: list[str]
 ) -> EngineRow | None:
+    total, mean, median = times
     total_ps, mean_ps = _time(total), _time(mean)
     median_ps = None if median is None else _time(median)
     for what, value, time in (("mean", mean, mean_ps), ("median", median, median_ps)):
@@ -111,14 +113,7 @@ def _from_json(text: str, label: str) -> EngineProfile:
         if isinstance(entry, dict) and isinstance(entry.get("count"), int):
             iterations = int(entry["count"])
         elif isinstance(entry, dict) and isinstance(entry.get("name"), str):
-            row = _row(
-                entry["name"],
-                entry.get("timeMs"),
-                entry.get("averageMs"),
-                entry.get("medianMs"),
-                iterations,
-                warnings,
-            )
+            row = _row(entry["name"], [*map(entry.get, _TIMES)], iterations, warnings)
             rows += [row] if row else []
         else:
             warnings.append("an entry is neither a row nor the number of iterations; left out")
@@ -134,14 +129,7 @@ def _from_broken_json(text: str) -> EngineProfile:
         if count := _COUNT.search(line):
             iterations = int(count[1])
         elif entry := _ENTRY.match(line, max(0, line.find("{"))):
-            row = _row(
-                entry["name"],
-                entry["timeMs"],
-                entry["averageMs"],
-                entry["medianMs"],
-                iterations,
-                warnings,
-            )
+            row = _row(entry["name"], entry.group(*_TIMES), iterations, warnings)
             rows += [row] if row else []
         elif line.strip() not in ("[", "]"):
             where = "the last line is cut off" if number == len(lines) else "a line is no row"
@@ -193,7 +181,7 @@ def _from_log(text: str, label: str) -> EngineProfile:
                 median = None if printed_median is None else _time(printed_median)
                 rows.append(EngineRow(name, mean, median))
                 continue
-        row = _row(name, numbers[0], numbers[1], printed_median, iterations, warnings)
+        row = _row(name, (*numbers[:2], printed_median), iterations, warnings)
         rows += [row] if row else []
     if total is None:
         warnings.append("the row Total is missing: the log may be cut off")
