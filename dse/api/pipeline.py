@@ -205,8 +205,8 @@ def search_front(
 
 @contextmanager
 def _refuted(problem: Problem, settings: SearchSettings, until: Deadline = NEVER) -> Iterator[None]:
-    """Try within a small budget to prove that nothing is feasible, and say so if it is proved.
-    Raise InfeasibleError with the proof."""
+    """If a search finds nothing feasible, try within a small budget to prove that there is nothing.
+    Raise InfeasibleError that says so, with the proof if there is one."""
     try:
         yield
     except InfeasibleError as error:

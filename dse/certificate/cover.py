@@ -153,7 +153,7 @@ def _transition_rules(
 def _segment_rules(
     problem: Problem, units: Sequence[list[int]], variables: list[str], clauses: list[str]
 ) -> None:
-    """Add the rules of segments, which begin with a network, and on another unit or in another
+    """Add the rules of segments: one begins with its network, on another unit or in another
     format."""
     first = {network.first_group for network in problem.networks}
     for u, unit in enumerate(problem.units):

@@ -289,7 +289,7 @@ class _Run:
 
     def _evaluated(self, rows: IntArray) -> Outcomes:
         """Return the outcomes of the rows, or of the first ones if the time runs out. With a
-        checkpoint of complete batches, from which alone the engine can resume."""
+        checkpoint batches are complete, since the engine resumes from nothing else."""
         if self._budget.seconds is None or self._checkpoint is not None:
             return self._evaluate(rows)
         parts: list[Outcomes] = []

@@ -211,8 +211,8 @@ class Corners:
         )
 
     def _room_of_figures(self, epsilon: FloatArray) -> FloatArray:
-        """Return [corners, figures]: the room below the corner, in whole numbers, as it may be
-        small."""
+        """Return [corners, figures]: the room of figures, in whole numbers below the corner, since
+        figures may be small."""
         problem, room = self._problem, np.empty((len(self._values), len(self._figures)))
         for q, figure in enumerate(self._figures):
             limit = additive_limit(problem, figure)

@@ -79,7 +79,8 @@ def simulate_closed(problem: Problem, points: IntArray) -> BoundProof | None:
 def _simulated(
     problem: Problem, members: IntArray, *, compiled: bool
 ) -> tuple[CheckedBounds, BoundProof]:
-    """Return the check of all design points, and its proof, which may not hold, by the members."""
+    """Return the check of all design points, and its proof that none is better than the members
+    [members, objectives], which may not hold."""
     proof = BoundProof(
         problem_sha256=problem_sha256(problem),
         objectives=tuple(problem.objective_names),

@@ -359,7 +359,7 @@ class Refutation:
 
 
 def _events(now: _Now, stop: Stop) -> Iterator[tuple[int, list[int]]]:
-    """Yield (instant, layers that start) of all events from now on, in order, and the stop's."""
+    """Yield (instant, layers that start) of all events until a timeline stops, and of the stop."""
     starts: dict[int, list[int]] = {}
     for i, start in enumerate(stop.start_ps):
         if start is not None and i not in now.started:

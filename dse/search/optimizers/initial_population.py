@@ -68,8 +68,8 @@ def initial_population(space: DesignSpace, rng: Random, size: int) -> IntArray:
 
 
 def _fastest_unit(space: DesignSpace, network: int) -> int:
-    """Return the unit on which the whole network is fastest, groups that it cannot run on
-    theirs."""
+    """Return the unit on which the whole network is fastest. Groups that it cannot run count with
+    their own fastest unit."""
     begin, end = space.first[network], space.first[network] + space.size[network]
     return int(clipped_times(space)[begin:end].sum(axis=0).argmin())
 

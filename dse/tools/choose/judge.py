@@ -127,8 +127,8 @@ def _time_limits(problem: Problem) -> list[int]:
 
 
 def _figures(problem: Problem, outcomes: Outcomes) -> FloatArray:
-    """Return [rows, 3] figures, infinite if overloaded. Images of the highest rate share a period's
-    energy."""
+    """Return [rows, 3] figures, infinite if overloaded. The images of the network with the highest
+    rate share the energy of a period."""
     found = np.empty((len(outcomes.objectives), len(problem.objectives)))
     for k, objective in enumerate(problem.objectives):
         values = outcomes.objectives[:, k].tolist()
