@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor
 from typing import Any
@@ -40,7 +41,7 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.execution import ClosedForm, LongRun, frames_in_flight
 from paretosoc.results.problem.objectives import Kind, ObjectiveKind
-from paretosoc.results.problem.parts import ChannelCosts, ProblemNetwork, ProblemUnit
+from paretosoc.results.problem.parts import ProblemNetwork, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -109,24 +110,27 @@ def assemble(
     rules = RUNTIMES[runtime]
     dispatch = dispatch_of(chips_units, rules, options)
     problem_units = tuple(
-        _unit(
-            platform,
-            entry,
-            [table.units[u] for table in costs],
-            # All number formats of a unit have one contention, of the largest demands.
-            np.maximum.reduce(
-                [demands[v] for v, other in enumerate(units) if other.unit is entry.unit]
+        replace(
+            _unit(
+                platform,
+                entry,
+                [table.units[u] for table in costs],
+                # All number formats of a unit have one contention, of the largest demands.
+                np.maximum.reduce(
+                    [demands[v] for v, other in enumerate(units) if other.unit is entry.unit]
+                ),
+                index,
+                is_first=all(other.unit is not entry.unit for other in units[:u]),
             ),
-            index,
             channels=channel_costs(platform, entry.unit, entry.number_format, index)
             if closed_form
             else None,
-            is_first=all(other.unit is not entry.unit for other in units[:u]),
             loss_ppm=None if losses is None else losses[u],
             weight_bytes=None if held is None else held.weights[u],
             memory_pool=0 if held is None else held.pool_of[u],
             loads_whole_networks=held is not None and entry.unit.loads_whole_networks,
-            dispatch=dispatch[entry.unit.name],
+            dispatch=dispatch[entry.unit.name][0],
+            sharing_permille=dispatch[entry.unit.name][1],
             moves_tensors=entry.unit.kind in rules.moving_kinds,
         )
         for u, entry in enumerate(units)
@@ -291,15 +295,9 @@ def _unit(
     demand: IntArray,
     index: dict[str, int],
     *,
-    channels: ChannelCosts | None,
     is_first: bool,
-    loss_ppm: IntArray | None,
-    weight_bytes: IntArray | None,
-    memory_pool: int,
-    loads_whole_networks: bool,
-    dispatch: tuple[str, int],
-    moves_tensors: bool,
 ) -> ProblemUnit:
+    """Return a unit with its costs. ``is_first``: of its number formats."""
     unit = entry.unit
     idle_mw = unit_idle_mw(platform, unit)
     contention = None
@@ -321,17 +319,9 @@ def _unit(
         idle_mw=idle_mw if is_first else np.zeros_like(idle_mw),
         contention=contention,
         max_segments=unit.max_segments if is_first else None,
-        channels=channels,
         step_ps=_steps(costs),
         unit=unit.name if entry.is_choice else None,
         number_format=entry.number_format if entry.is_choice else None,
-        loss_ppm=loss_ppm,
-        weight_bytes=weight_bytes,
-        memory_pool=memory_pool,
-        loads_whole_networks=loads_whole_networks,
-        dispatch=dispatch[0],
-        sharing_permille=dispatch[1],
-        moves_tensors=moves_tensors,
     )
 
 

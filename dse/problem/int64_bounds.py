@@ -79,22 +79,15 @@ def check_magnitudes(problem: Problem) -> None:
         slowest = np.maximum(slowest, np.where(problem.allowed[:, u], slowed, 0.0))
     horizon = 0.0
     for n, network in enumerate(problem.networks):
-        passing = sum(
-            float(problem.transition_ps[e].max(initial=0))
-            for e, (source, _) in enumerate(problem.edges)
-            if source in network.groups
-        )
+        edges = [e for e, (source, _) in enumerate(problem.edges) if source in network.groups]
+        passing = sum(float(problem.transition_ps[e].max(initial=0)) for e in edges)
         horizon += sum(
             float(problem.handovers_ps[h].max(initial=0))
             for h, (source, _) in enumerate(problem.handovers)
             if source in network.groups
         )
         work = float(slowest[list(network.groups)].sum())
-        copying = sum(
-            _longest_copy(problem, e)
-            for e, (source, _) in enumerate(problem.edges)
-            if source in network.groups
-        )
+        copying = sum(_longest_copy(problem, e) for e in edges)
         horizon += problem.ready_ps(n, 0) + network.repeats * (work + passing + copying)
     if isinstance(problem.execution, LongRun):
         _check_long_run(problem, slowest, horizon, power)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.common.documents.marks import As, Context, Fault, Keys, Name, NameOf
@@ -297,27 +298,8 @@ _WITH_FRAME = tuple(m for m in EXECUTION_MODELS if m.has_frame and m is not Rate
 _WITH_OVERLAP = tuple(model for model in EXECUTION_MODELS if model.frames_overlap)
 
 
-def _of_responses(
-    file_name: str,
-    label: str,
-    unit: str,
-    best: str,
-    display: Callable[[int], float],
-    meaning: str = "",
-) -> ObjectiveSpec:
-    """Return the objective of networks with rates: of the responses of all networks, or of one."""
-    return ObjectiveSpec(
-        file_name=file_name,
-        label=label,
-        unit=unit,
-        best=best,
-        display=display,
-        models=(Rates,),
-        needs_frame=True,
-        of_one_network=True,
-        meaning=meaning,
-    )
-
+_of_responses = partial(ObjectiveSpec, models=(Rates,), needs_frame=True, of_one_network=True)
+"""An objective of networks with rates: of the responses of all, or of one."""
 
 OBJECTIVES = {
     ObjectiveKind.LATENCY: ObjectiveSpec(
@@ -428,7 +410,7 @@ OBJECTIVES = {
         "%",
         "most timely",
         _divided(PPM_PER_PERCENT),
-        "longest response, as a share of the time between releases",
+        meaning="longest response, as a share of the time between releases",
     ),
     ObjectiveKind.RESPONSE: _of_responses(
         "response_ps", "response", "ms", "fastest response", _divided(PS_PER_MS)
