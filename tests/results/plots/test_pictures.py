@@ -87,7 +87,9 @@ def test_marks_stand_on_the_page_where_the_numbers_say(front):
     clock."""
     root = ElementTree.fromstring(front_pictures(front, ".svg")[".svg"])
     texts = [
-        e.attrib | {"words": e.text} for e in root if e.tag.endswith("text") and "x" in e.attrib
+        e.attrib | {"words": e.text or ""}
+        for e in root
+        if e.tag.endswith("text") and "x" in e.attrib
     ]
 
     def value(place, at, anchor):
