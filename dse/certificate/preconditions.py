@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 
 from paretosoc.dse.workload.options import as_written
-from paretosoc.fitness.check.boxes.check import bounded_columns
 from paretosoc.fitness.execution import RULES, rules_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import limits_power
@@ -151,6 +150,9 @@ def _refusal(problem: Problem, columns: tuple[int, ...]) -> str | None:
 
 def _no_bounds(problem: Problem, columns: tuple[int, ...]) -> str | None:
     """Return why these objectives have no bounds over boxes, or None if they have."""
+    # Imported here: many searches have no proof.
+    from paretosoc.fitness.check.boxes.check import bounded_columns
+
     names = problem.objective_names
     if any(len(domain.frequencies_khz) > MAX_POINTS for domain in problem.domains):
         return f"no bound over boxes is known with more than {MAX_POINTS} operating points"

@@ -81,7 +81,7 @@ def main() -> None:
     (internal error) or 130 (Ctrl-C)."""
     # A command leaves few cycles behind. Looking for them in all that was imported and read, again
     # and again and once more at the end, takes a third of a short command's time.
-    gc.set_threshold(50_000)
+    gc.set_threshold(500_000)
     if not sys.warnoptions:
         # Warnings of libraries are for programmers. A command prints its own.
         warnings.simplefilter("ignore")

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
-from multiprocessing.synchronize import Event
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,6 +19,9 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import FormulationProof
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import DesignPoint, Problem
+
+if TYPE_CHECKING:
+    from multiprocessing.synchronize import Event
 
 FEW_PARTS = 512
 """Fewer parts take this process up to three seconds, and are tried after every proof."""
@@ -127,6 +128,10 @@ def _share_out(
     stopped: Callable[[], bool],
 ) -> tuple[int, int]:
     """Refute parts in processes. Return how many parts they were split into, and questions."""
+    # Imported here: few proofs take processes.
+    import multiprocessing
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+
     context = multiprocessing.get_context("spawn")
     stop = context.Event()
     known = FormulationProgress(0, 0, 0, len(parts))
