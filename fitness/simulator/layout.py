@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -156,10 +156,10 @@ class Plan(Tables):
 
 def make_plan(problem: Problem) -> Plan:
     """Lay the problem out."""
-    return replace(_laid_out(_Structure(problem)), **_costs(problem))
+    return _laid_out(Structure(problem)).with_values(**_costs(problem))
 
 
-class _Structure:
+class Structure:
     """All of a problem that its plan has besides costs. Problems that differ in costs, as those
     that are drawn from errors do, share the very objects."""
 
@@ -179,7 +179,7 @@ class _Structure:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Structure) and self._key == other._key
+        return isinstance(other, Structure) and self._key == other._key
 
     def __hash__(self) -> int:
         return hash(self._key)
@@ -187,7 +187,7 @@ class _Structure:
 
 # The problem in the cache keeps the objects alive that others are compared with.
 @lru_cache(maxsize=2)
-def _laid_out(structure: _Structure) -> Plan:
+def _laid_out(structure: Structure) -> Plan:
     """Return the plan of the first problem with this structure."""
     problem = structure.problem
     graph = _unroll(problem)

@@ -6,12 +6,13 @@ Compiled into :mod:`fitness.simulator.chains.two_chains`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.fitness.simulator.layout import Plan
+from paretosoc.fitness.simulator.layout import Plan, Structure
 from paretosoc.fitness.simulator.types.tables import (
     LANES,
     RecordArray,
@@ -137,29 +138,42 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
     """Return the tables of a problem for which :func:`are_chains` holds."""
     from paretosoc.fitness.simulator.chains.two_chains import fill_costs
 
-    units = plan.units
-    points = plan.contention.shape[1]
-    memory_row = np.concatenate([_memory_rows(problem, u, points) for u in range(units)])
-    delay = np.zeros((plan.groups, units, units), dtype=np.int64)
+    chains, memory_row = _without_costs(Structure(problem), plan.contention.shape[1])
+    chains = chains.with_values(
+        cost=records(COST, len(memory_row)),
+        cost_inverse=np.zeros(len(memory_row)),
+        memory=records(MEMORY, len(chains.memory)),
+        memory_inverse=np.zeros(len(chains.memory)),
+    )
+    fill_costs(plan, chains, memory_row)
+    return chains
+
+
+@lru_cache(maxsize=2)
+def _without_costs(structure: Structure, points: int) -> tuple[Chains, IntArray]:
+    """Return the tables of all problems with this structure, and the row of ``Chains.memory`` of
+    each cost. ``points``: operating points of the memory."""
+    problem = structure.problem
+    groups, units = problem.group_count, len(problem.units)
+    delay = np.zeros((groups, units, units), dtype=np.int64)
     moving = np.zeros_like(delay)
     for edge, (_, head) in enumerate(problem.edges):
         delay[head] = problem.delay_ps[edge]
         moving[head] = problem.transition_ps[edge] - problem.delay_ps[edge]
-    chain = records(CHAIN, max(SLOTS, plan.networks))
+    chain = records(CHAIN, max(SLOTS, len(problem.networks)))
     for n, network in enumerate(problem.networks):
-        groups = network.groups
-        chain[n] = groups.start, groups.stop, network.repeats, network.arrival_ps
+        chain[n] = network.groups.start, network.groups.stop, network.repeats, network.arrival_ps
+    empty = np.zeros(0)
     chains = Chains(
-        cost=records(COST, len(memory_row)),
-        cost_inverse=np.zeros(len(memory_row)),
-        memory=records(MEMORY, units * points),
-        memory_inverse=np.zeros(units * points),
-        delay_ps=delay.reshape(-1),
-        moving_ps=moving.reshape(-1),
-        chain=chain,
+        records(COST, 0),
+        empty,
+        records(MEMORY, units * points),
+        empty,
+        delay.reshape(-1),
+        moving.reshape(-1),
+        chain,
     )
-    fill_costs(plan, chains, memory_row)
-    return chains
+    return chains, np.concatenate([_memory_rows(problem, u, points) for u in range(units)])
 
 
 def _memory_rows(problem: Problem, u: int, points: int) -> IntArray:

@@ -11,9 +11,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import fields
 from functools import cache, cached_property, lru_cache
-from typing import Any, TypeVar, get_type_hints
+from itertools import chain
+from typing import Any, Self, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,17 +96,32 @@ class Tables:
     becomes part of the type: code under ``if tables.flag`` is left out if it is False.
     """
 
+    _words: dict[str, list[int]]
+    """Of each field."""
+
     def __post_init__(self) -> None:
-        words: list[int] = []
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
+        object.__setattr__(self, "_words", {})
+        self._hold({field.name: getattr(self, field.name) for field in fields(self)})  # type: ignore[arg-type]
+
+    def with_values(self, **values: Any) -> Self:
+        """Return the tables with other values of some fields, whose arrays have the same types and
+        dimensions."""
+        # The copy keeps the signature, which takes most of the time of new tables.
+        assert self.signature
+        other = copy(self)
+        object.__setattr__(other, "_words", dict(self._words))
+        other._hold(values)
+        return other
+
+    def _hold(self, values: Mapping[str, Any]) -> None:
+        for name, value in values.items():
             if isinstance(value, np.ndarray):
                 value = np.require(value, requirements="C")
-                object.__setattr__(self, field.name, value)
-                words += [value.ctypes.data, *value.shape]
+                self._words[name] = [value.ctypes.data, *value.shape]
             else:
-                words.append(int(value))
-        content = np.array(words, dtype=np.int64)
+                self._words[name] = [int(value)]
+            object.__setattr__(self, name, value)
+        content = np.array(list(chain.from_iterable(self._words.values())), dtype=np.int64)
         object.__setattr__(self, "_content", content)
         object.__setattr__(self, "_address", content.ctypes.data)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -130,12 +131,16 @@ def test_what_is_written_is_in_numpy_and_nothing_else() -> None:
         assert getattr(tables, name).tobytes() == getattr(same, name).tobytes(), name
 
 
-def test_another_table_is_another_pointer() -> None:
+@pytest.mark.parametrize("other_values", [replace, Everything.with_values])
+def test_another_table_is_another_pointer(other_values: Callable[..., Everything]) -> None:
     tables = everything()
-    other = replace(tables, flat=tables.flat + 1, count=8)
+    other = other_values(tables, flat=tables.flat[::-1], count=8, table=records(ENTRY, 3, 7))
     out = np.zeros(13, dtype=np.int64)
     read(other, 1, 0, 0, out)
-    assert (out[0], out[6]) == (8, tables.flat[1] + 1)
+    assert (out[0], out[4], out[6], out[11]) == (8, 0, tables.flat[-2], 237)
+    read(tables, 1, 0, 0, out)
+    assert (out[0], out[4], out[6], out[11]) == (7, tables.table.first[0, 1], tables.flat[1], 235)
+    assert other.signature == tables.signature
     assert len(read.loaded) <= 2, "the same types are not compiled again"
 
 
