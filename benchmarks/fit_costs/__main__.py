@@ -39,6 +39,7 @@ from benchmarks.fit_costs.samples import Entry, Sample
 from benchmarks.fit_costs.write import peak_figures, platform_extends, states_peak, write_peak
 from benchmarks.harness.report import Column, Value, parser, show
 from paretosoc.common.arrays import FloatArray
+from paretosoc.common.text import pluralize
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.platform import FitError
 
@@ -193,7 +194,7 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
     else:
         error = _fit_error(0, errors.median_of_units, errors.p90_of_units, None, *spread)
     text += (
-        f"fitted with {pool.name} to the times of {row.networks} networks"
+        f"fitted with {pool.name} to the times of {pluralize(row.networks, 'network')}"
         f"{'' if own[0] == platform else f' on {own[0]}'} (python -m benchmarks.fit_costs)."
     )
     fitted = fit.figures(own)
