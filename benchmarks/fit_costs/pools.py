@@ -42,6 +42,8 @@ class Pool:
     joint NPU was set to language models."""
     tiles: tuple[tuple[str, Tile], ...] = ()
     """By the beginning of a platform's name, the first that fits."""
+    activation_operations: tuple[tuple[str, Fraction], ...] = ()
+    """Of tiles, by number format; 0 if not named."""
     has_families: bool = False
     """Whether it is fitted to NEW_FAMILIES, too."""
 
@@ -54,7 +56,9 @@ class Pool:
 
     def tile_of(self, entry: Entry) -> Tile:
         """Return the tile of an entry."""
-        return next((tile for name, tile in self.tiles if entry[0].startswith(name)), Tile())
+        tile = next((tile for name, tile in self.tiles if entry[0].startswith(name)), Tile())
+        activations = dict(self.activation_operations).get(entry[2], Fraction(0))
+        return replace(tile, activation_operations=activations)
 
     @property
     def elements(self) -> tuple[str, ...]:
@@ -95,11 +99,12 @@ POOLS = (
             efficiency_sd=0.3,
             class_sd=0.8,
             share_sd=0.3,
-            classes=((DEPTHWISE, 0.1),),
+            classes=((DEPTHWISE, 0.1), (ELEMENTS, 0.02)),
         ),
         ("jetson-agx-xavier", "jetson-xavier", "jetson-agx-orin", "jetson-orin"),
         (("jetson-agx-xavier", "fp32"), ("jetson-xavier-nx", "fp32")),
         (("jetson-agx-xavier", VOLTA), ("jetson-xavier", VOLTA), ("jetson", AMPERE)),
+        (("int8", Fraction(4)),),
         has_families=True,
     ),
     Pool(
@@ -146,7 +151,7 @@ POOLS = (
         ("fp16",),
         _HTP_FP16,
         ("snapdragon",),
-        tiles=(("", Tile(activation_operations=Fraction(1, 2))),),
+        activation_operations=(("fp16", Fraction(1, 2)),),
     ),
     Pool(
         "Snapdragon NPUs in INT8",
@@ -154,7 +159,7 @@ POOLS = (
         ("int8",),
         _HTP_INT8,
         ("snapdragon",),
-        tiles=(("", Tile(activation_operations=Fraction(1, 10))),),
+        activation_operations=(("int8", Fraction(1, 10)),),
         has_families=True,
     ),
     Pool(

@@ -44,6 +44,8 @@ NEW_FAMILIES = tuple(
     f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam", "rknn_zoo")
 )
 """Sets that only the pools that say so are fitted to."""
+UNFITTED = ("xavier_mlperf11",)
+"""Sets that no pool is fitted to: a single network on a unit whose launches other runtimes make."""
 ELEMENT_KINDS = tuple(
     kind.value for kind in (LayerKind.POOLING, LayerKind.NORMALISATION, LayerKind.DATA_MOVEMENT)
 )

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.catalogue.yolo import SIZES
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
-from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, published
+from benchmarks.fit_costs.samples import NEW_FAMILIES, UNFITTED, Sample, of_sets, published
 from benchmarks.validation.known_plans import co_runs_of, known_plans
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison
@@ -26,7 +26,7 @@ ARTIFACT = "HaX-CoNN's artifact, our schedules beside theirs, time"
 
 def alone() -> list[Comparison]:
     """Predict each network from the others (benchmarks.fit_costs), and by one time per
-    multiply-accumulate."""
+    multiply-accumulate. Networks that no pool is fitted to are predicted by the platform files."""
     found = []
     for pool in POOLS:
         samples = pool.samples()
@@ -43,6 +43,12 @@ def alone() -> list[Comparison]:
             ("the program's estimate", left_out(samples, pool.prior)),
         ):
             found.append(Comparison(data, fitted_to, law, "ms", times[known], measured[known]))
+    unseen = [one for pool in POOLS for one in pool.samples(of_sets(UNFITTED))]
+    estimates, measured = (
+        np.array(ms) for ms in zip(*((s.estimate_ms, s.measured.ms) for s in unseen), strict=True)
+    )
+    data, fitted_to = "Xavier's GPUs in INT8, time of ResNet-50", "no network of theirs in INT8"
+    found.append(Comparison(data, fitted_to, "the program's estimate", "ms", estimates, measured))
     return found
 
 
