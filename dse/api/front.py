@@ -362,7 +362,8 @@ class Front(Sequence[Member]):
     def figure(
         cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
     ) -> Figure | Picture:
-        """Return a figure of one or several fronts, to be saved within ``picture_settings()``.
+        """Return a figure of one or several fronts, to be saved within ``picture_settings()``. Of
+        one front it is a ``Picture``.
 
         Args:
             what: ``front``, ``gantt``, ``convergence``, ``energy`` or ``roofline``.
