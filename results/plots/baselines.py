@@ -35,7 +35,8 @@ def baseline_marks(
 ) -> tuple[BaselineMark, ...]:
     """Return marks of the baselines near the members at ``xs``, ``ys``, and of those within the
     ranges of both axes, ``frame``. One far away would leave no room for the front. Of a method that
-    has a front, all points are included. Methods with equal values share a mark. One that breaks a
+    has a front, all points are included if there are two objectives: with more, a point that is
+    good in another one may be far away. Methods with equal values share a mark. One that breaks a
     limit has ``*``. One that is overloaded has no place."""
     counts = Counter(point.label for point in front.baselines)
     labels: dict[tuple[float, float], list[str]] = {}
@@ -44,19 +45,22 @@ def baseline_marks(
         if point.member.is_overloaded:
             continue
         x, y = shown_values(front.problem.objectives[:2], point.member.objectives[:2])
-        if counts[point.label] > 1:
-            series.append(BaselineMark(x, y, point.label, in_front=True))
-        elif (_near(x, xs) and _near(y, ys)) or (
+        in_sight = (_near(x, xs) and _near(y, ys)) or (
             frame and all(low <= v <= high for v, (low, high) in zip((x, y), frame, strict=True))
-        ):
+        )
+        if counts[point.label] > 1:
+            if in_sight or len(front.problem.objectives) == 2:
+                series.append(BaselineMark(x, y, point.label, in_front=True))
+        elif in_sight:
             labels.setdefault((x, y), []).append(point.label + ("*" if point.breaks else ""))
     single = [BaselineMark(x, y, ", ".join(names)) for (x, y), names in labels.items()]
     return (*single, *series)
 
 
 def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collection[str]) -> str:
-    """Return the methods whose names are not in the picture, with their figures. The text is empty
-    if there are none. One that breaks a limit has ``*``.
+    """Return the methods whose names are not in the picture, with their figures, and how many
+    points of methods with several are not in it. The text is empty if there are none. One that
+    breaks a limit has ``*``.
 
     Args:
         marks: those in the picture. Other methods are out of sight.
@@ -66,8 +70,15 @@ def unnamed_baselines(front: Front, marks: Sequence[BaselineMark], named: Collec
     labels = {mark.label for mark in marks if not mark.in_front} - {*named}
     hidden = {name for label in labels for name in _names(label)}
     texts: dict[str, list[str]] = {"Out of sight": [], "Crosses without a name": []}
+    counts = Counter(point.label for point in front.baselines)
+    drawn = Counter(mark.label for mark in marks if mark.in_front)
+    texts["Out of sight"] += [
+        f"{count - drawn[label]} of {count} points of {label}"
+        for label, count in counts.items()
+        if count > 1 and drawn[label] < count
+    ]
     for point in front.baselines:
-        if point.label in shown and point.label not in hidden:
+        if counts[point.label] > 1 or (point.label in shown and point.label not in hidden):
             continue
         if point.member.is_overloaded:
             texts["Out of sight"].append(f"{point.label} ({OVERLOADED})")

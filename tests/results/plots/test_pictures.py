@@ -435,6 +435,20 @@ def test_methods_far_away_are_named_below(front):
     assert "Near" not in caption
 
 
+def test_points_of_lines_far_away_are_out_of_sight_with_three_objectives(
+    front, three_objective_front
+):
+    """With two objectives the line is drawn as a whole."""
+    for drawn, is_seen in ((front, True), (three_objective_front, False)):
+        first = drawn.members[0]
+        far = dataclasses.replace(first, objectives=tuple(9 * v for v in first.objectives))
+        line = tuple(BaselinePoint("line", "Line", member=m) for m in (first, first, far))
+        chart = draw_front(dataclasses.replace(drawn, baselines=line))
+        assert (chart.x.high > far.objectives[0] / 1e9) is is_seen
+        assert chart.caption == ("" if is_seen else "Out of sight: 1 of 3 points of Line")
+        assert len(chart.legend["Line"].points) == (5 if is_seen else 2)
+
+
 def test_what_lies_on_axes_that_a_bound_has_widened_is_in_sight(front):
     first = front.members[0]
     low, least = (min(m.objectives[k] for m in front.members) for k in range(2))
