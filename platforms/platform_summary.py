@@ -279,9 +279,8 @@ def platform_lines(platform: Platform) -> list[str]:
             lines.append(f"  {'':<{width}}  {rules} on layers, {limit} segments")
     if any(peak.error for unit in platform.units for peak in unit.peaks):
         lines.append(
-            "  Errors of estimates are those that fronts state and draw costs from: Student's t, "
-            "of heavier tails than the few networks left out of the fit had, whose median and 90th "
-            "percentile are in brackets."
+            "  Errors of estimates are those that fronts state and draw costs from, by Student's "
+            "t. In brackets: median and 90th percentile of networks that were left out of the fit."
         )
     power = platform.memory.power
     timed = sum(record.time_ps is not None for record in platform.measurements)

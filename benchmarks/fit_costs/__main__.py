@@ -186,9 +186,8 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
         write_peak(entry, figures, text, "assumed")
         return
     row = errors.rows[own]
-    known = row.networks >= FEWEST and row.constant is not None
-    common = scales.unit if own[0] == platform and known else scales.new_unit
-    spread = common, scales.network[own]
+    known = own[0] == platform and row.networks >= FEWEST and row.constant is not None
+    spread = scales.unit if known else scales.new_unit, scales.network[own]
     if known:
         error = _fit_error(row.networks, row.median, row.p90, row.constant, *spread)
     else:

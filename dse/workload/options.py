@@ -154,8 +154,8 @@ class ProblemOptions(TypedDict, total=False):
         int | str | Grouping | None,
         Field(
             Groups(Whole(1, MAX_SIZE)),
-            "Approximate number of groups per network; layers: cut at every legal place; branches: "
-            "parallel branches are groups, with :N about N in all",
+            "Approximate number of groups per network; layers: one for each layer, so that none "
+            "are fused; branches: parallel branches are groups, with :N about N in all",
             axis="group_counts",
         ),
     ]

@@ -179,9 +179,12 @@ def _resolved(
 
     def foreign(place: str) -> Any:
         other, _, name = place.rpartition(":")
-        units = _resolved(other, folder, (*seen, identity))[0].get("units")
-        named = (u for u in units or () if isinstance(u, dict) and u.get("name") == name)
-        return next(named, None)
+        units = _resolved(other, folder, (*seen, identity))[0].get("units") or ()
+        by_name = {str(unit.get("name")): unit for unit in units if isinstance(unit, dict)}
+        if name not in by_name:
+            hint = did_you_mean(name, by_name)
+            raise PlatformError(f"units: {other!r} has no unit {name!r} to extend ({hint})")
+        return by_name[name]
 
     with naming(label, PlatformError):
         merged: dict[str, Any] = _merged(base, own, foreign)
@@ -260,6 +263,11 @@ def _merged_list(
             above = place_of(other, len(result))
             extended = None if above is None else result[above]
             if key == "units" and isinstance(other, str) and ":" in other:
+                if place is not None:
+                    raise PlatformError(
+                        f"units: {name!r} is there already, and its measurements do not hold for "
+                        f"{other!r}: remove {name!r}, and give the new unit a name of its own"
+                    )
                 extended = foreign(other)
             if extended is None:
                 raise PlatformError(

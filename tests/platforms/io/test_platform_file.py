@@ -309,12 +309,22 @@ def test_a_unit_may_extend_one_of_another_platform(tmp_path: Path) -> None:
     units = load({**document, "measurements": []}, tmp_path).unit_by_name
     assert units["npu"].peaks == load_platform("snapdragon-8-elite").unit_by_name["npu"].peaks
     assert units["npu"].power == load_platform("snapdragon-x-elite").unit_by_name["npu"].power
-    for other, words in (("other.json:npu9", "must extend"), ("none:npu", "platform 'none'")):
+    for other, words in (
+        ("other.json:npu9", "units: 'other.json' has no unit 'npu9' to extend (did you mean npu?)"),
+        ("none:npu", "platform 'none'"),
+    ):
         document["units"][place]["extends"] = other
         assert words in refused(document, tmp_path)
     # No platform takes a unit of itself, however far around.
     document["units"][place]["extends"] = "mine.json:npu"
     assert "must not come back" in refused(document, tmp_path)
+
+
+def test_a_unit_with_measurements_is_not_replaced_by_another_platforms(tmp_path: Path) -> None:
+    changed = [{"name": "gpu", "extends": "jetson-agx-orin:gpu"}]
+    assert refused({"extends": "jetson-agx-xavier", "units": changed}, tmp_path).startswith(
+        "units: 'gpu' is there already, and its measurements do not hold for 'jetson-agx-orin:gpu'"
+    )
 
 
 def test_a_new_unit_has_a_name_of_its_own(tmp_path: Path) -> None:
