@@ -9,6 +9,7 @@ from statistics import median
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import BaselinePoint, Front
 from paretosoc.results.problem.problem import Problem
 
@@ -37,7 +38,7 @@ class MappingGain:
     """The gain of a front over one unit per network, and the gain of that by its clocks."""
 
     points: int
-    """Points of one unit per network that keep all limits."""
+    """Points of one unit per network that keep all limits, non-dominated over all formats."""
     mapping: tuple[Gain, ...]
     """In each objective, by the best member that is worse in no other objective."""
     clocks: tuple[tuple[int, float], ...]
@@ -61,11 +62,13 @@ def mapping_gain(front: Front) -> MappingGain | None:
     if not base or not _maps(front):
         return None
     theirs = np.array([point.member.objectives for point in base], dtype=np.int64)
+    # One number format's front may be behind another's: that gain is of the format.
+    theirs = theirs[non_dominated(theirs)]
     ours = front.objective_array
     fastest = [p for p in front.baselines if not p.breaks and is_at_fastest(front.problem, p)]
     gains = [_gains(ours, theirs, k) for k in range(theirs.shape[1])]
     return MappingGain(
-        points=len(base),
+        points=len(theirs),
         mapping=tuple(
             Gain(
                 k,
@@ -132,6 +135,8 @@ def describe_mapping_gain(front: Front) -> GainSentence | None:
         some = any(g.most >= WORTH_IT for g in gain.mapping)
         begin += f" less than 1 %{' at half of the points or more' if some else ''}:"
     text = f"{begin} {medians} over {ONE_UNIT_LABEL}"
+    if any(point.name != ONE_UNIT for point in front.baselines if is_one_unit(point)):
+        text += " in one number format"
     if gain.points > 1:
         most = _listed([_percent(g.most) for g in gain.mapping])
         text += f" (medians of {gain.points} points; at most {most})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from paretosoc.results.front.mapping_gain import (
 
 
 def values_of(front, rows):
-    return tuple(dataclasses.replace(front.members[0], objectives=row) for row in rows)
+    return tuple(replace(front.members[0], objectives=row) for row in rows)
 
 
 def compared(front, ours, theirs, fastest=(), breaks=()):
@@ -26,12 +26,12 @@ def compared(front, ours, theirs, fastest=(), breaks=()):
         for member in values_of(front, theirs)
     ]
     clocks = np.array([np.flatnonzero(d.allowed)[-1] for d in front.problem.domains])
-    design = dataclasses.replace(front.members[0].design, operating_points=clocks)
+    design = replace(front.members[0].design, operating_points=clocks)
     points += [
-        BaselinePoint("gpu-only", "GPU only", member=dataclasses.replace(member, design=design))
+        BaselinePoint("gpu-only", "GPU only", member=replace(member, design=design))
         for member in values_of(front, fastest)
     ]
-    return dataclasses.replace(front, members=values_of(front, ours), baselines=tuple(points))
+    return replace(front, members=values_of(front, ours), baselines=tuple(points))
 
 
 def test_gains_are_those_of_the_best_member_that_is_worse_in_nothing_else(front):
@@ -55,6 +55,18 @@ def test_gains_are_those_of_the_best_member_that_is_worse_in_nothing_else(front)
     )
 
 
+def test_a_better_number_format_is_no_gain_of_mapping(front):
+    both = compared(front, [(100, 1000)], [(100, 1000), (300, 3000)])
+    narrow, wide = both.baselines
+    named = (replace(narrow, name="one-unit:int8"), replace(wide, name="one-unit:fp16"))
+    said = describe_mapping_gain(replace(both, baselines=named))
+    assert said.comes_first
+    assert said.text == (
+        "Mapping gains less than 1 %: 0.0 % in latency at equal energy and 0.0 % in energy at "
+        "equal latency over one unit per network at free clocks in one number format."
+    )
+
+
 def test_a_gain_below_one_percent_comes_first(front):
     theirs = [(1000, 2000), (2000, 1000)]
     said = describe_mapping_gain(compared(front, [(995, 2000), (2000, 999)], theirs))
@@ -75,12 +87,12 @@ def test_what_gains_at_some_points_or_at_an_end_is_not_said_to_gain_nothing(fron
 
 
 def test_what_cannot_be_compared(front):
-    none = dataclasses.replace(front, baselines=())
+    none = replace(front, baselines=())
     assert describe_mapping_gain(none) is None
     broken = compared(front, [(1, 2)], [(1, 2)], breaks=("deadline",))
     assert mapping_gain(broken) is None
     assert "keeps all limits" in describe_mapping_gain(broken).text
     others = compared(front, [(1, 2)], [], fastest=[(2, 3)])
     assert "too many design points" in describe_mapping_gain(others).text
-    decided = dataclasses.replace(broken.provenance, single_decision=True)
-    assert describe_mapping_gain(dataclasses.replace(others, provenance=decided)) is None
+    decided = replace(broken.provenance, single_decision=True)
+    assert describe_mapping_gain(replace(others, provenance=decided)) is None
