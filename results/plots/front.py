@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import cycle
 
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import choose
@@ -29,6 +30,8 @@ from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import clocks_mhz, varying_domains
 from paretosoc.results.text.space_description import names_of_kinds, without_number
 
+_METHOD_COLOURS = tuple(COLOURS[k] for k in (5, 3, 0, 2))
+"""Of methods that have a front: dark enough for thin lines, and not grey, as single ones are."""
 _MAX_KIND = 24
 """Two names up to this length are placed side by side in the legend."""
 LOG_RATIO = 10
@@ -124,7 +127,7 @@ def _other_methods(front: Front, marks: Sequence[BaselineMark]) -> list[Item]:
     objectives = front.problem.objectives
     items: list[Item] = []
     series = dict.fromkeys(mark.label for mark in marks if mark.in_front)
-    for colour, name in zip(COLOURS[5:] + COLOURS, series, strict=False):
+    for colour, name in zip(cycle(_METHOD_COLOURS), series, strict=False):
         of_name = (mark for mark in marks if mark.in_front and mark.label == name)
         points = sorted((mark.x, mark.y) for mark in of_name)
         if len(objectives) == 2 and len(points) > 1:

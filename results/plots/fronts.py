@@ -12,7 +12,13 @@ from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import Front
 from paretosoc.results.plots.chart import FORMS
 from paretosoc.results.plots.front import axis_title, is_wide
-from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, INK, PAGE_INCHES, use_log_scale
+from paretosoc.results.plots.style import (
+    COLUMN_INCHES,
+    INK,
+    LINE_COLOURS,
+    PAGE_INCHES,
+    use_log_scale,
+)
 from paretosoc.results.problem.objectives import idle_time_name
 
 if TYPE_CHECKING:
@@ -76,7 +82,7 @@ def _draw_pair(
         choices = choose(front).members
         every[0] += xs
         every[1] += ys
-        colour = COLOURS[n % len(COLOURS)]
+        colour = LINE_COLOURS[n % len(LINE_COLOURS)]
         if staircase:
             where = "steps-pre" if objectives[0].larger_is_better else "steps-post"
             line = sorted(zip(xs, ys, strict=True))
@@ -128,8 +134,8 @@ def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
             [*(point.evaluations for point in points), end],
             [*(100 * point.hypervolume for point in points), 100 * points[-1].hypervolume],
             drawstyle="steps-post",
-            color=COLOURS[n % len(COLOURS)],
-            linestyle=_STYLES[n // len(COLOURS) % len(_STYLES)],
+            color=LINE_COLOURS[n % len(LINE_COLOURS)],
+            linestyle=_STYLES[n // len(LINE_COLOURS) % len(_STYLES)],
             linewidth=1.1,
             label=title,
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray
-from paretosoc.results.plots.style import COLOURS, INK, PAGE_INCHES, add_legend, use_log_scale
+from paretosoc.results.plots.style import INK, LINE_COLOURS, PAGE_INCHES, add_legend, use_log_scale
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -82,7 +82,7 @@ def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Figure:
         axes = figure.add_subplot(1, len(panels), place)
         axes.grid(True)
         for n, _, roof in roofs:
-            colour = COLOURS[names.index(roof.unit) % len(COLOURS)]
+            colour = LINE_COLOURS[names.index(roof.unit) % len(LINE_COLOURS)]
             axes.plot(steps, line(roof, steps), _LINES[n % len(_LINES)], color=colour, linewidth=1)
             for point in roof.points:
                 axes.plot(
@@ -102,7 +102,7 @@ def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Figure:
     handles = [
         Line2D(
             *([], []),
-            color=COLOURS[names.index(roof.unit) % len(COLOURS)],
+            color=LINE_COLOURS[names.index(roof.unit) % len(LINE_COLOURS)],
             linestyle=_LINES[n % len(_LINES)],
             label=f"{title}: {roof.unit} ("
             + ", ".join(f"{clock} {mhz:.0f} MHz" for clock, mhz in roof.clocks_mhz)

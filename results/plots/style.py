@@ -25,6 +25,8 @@ PAGE_INCHES = 2 * COLUMN_INCHES
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 """Okabe and Ito's palette for colour-blind readers."""
+LINE_COLOURS = tuple(colour for colour in COLOURS if colour != "#F0E442")
+"""Those for lines and crosses. Thin yellow ones are hardly seen on white paper."""
 
 _DOTS_PER_INCH = 300
 _LEGEND_ROWS, _ROW_INCHES = 3, 0.14

@@ -21,6 +21,7 @@ from paretosoc.results.front.front import BaselinePoint, BoundSummary
 from paretosoc.results.plots.bars import SHARES
 from paretosoc.results.plots.chart import FORMS, Axis, Curve
 from paretosoc.results.plots.front import draw_front, front_pictures
+from paretosoc.results.plots.fronts import draw_convergence, draw_fronts
 from paretosoc.results.plots.gantt import draw_gantts, gantt_picture
 from paretosoc.results.plots.labels import flat_boxes, overlap, place_labels
 from paretosoc.results.plots.picture import Text, text_size, wrapped
@@ -447,6 +448,31 @@ def test_points_of_lines_far_away_are_out_of_sight_with_three_objectives(
         assert (chart.x.high > far.objectives[0] / 1e9) is is_seen
         assert chart.caption == ("" if is_seen else "Out of sight: 1 of 3 points of Line")
         assert len(chart.legend["Line"].points) == (5 if is_seen else 2)
+
+
+def test_thin_lines_and_crosses_are_seen_on_white(front, three_objective_front):
+    """Yellow is not."""
+    for drawn in (front, three_objective_front):
+        line = tuple(
+            BaselinePoint(name, name, member=member)
+            for name in ("a", "b", "c", "d", "e")
+            for member in drawn.members[:2]
+        )
+        legend = draw_front(dataclasses.replace(drawn, baselines=line)).legend
+        inks = [legend[name].ink for name in ("a", "b", "c", "d", "e")]
+        assert GREY not in inks
+        assert len(set(inks)) == 4
+        assert all(map(is_dark, inks))
+    with picture_settings():
+        figures = [make([("n", front)] * 9) for make in (draw_fronts, draw_convergence)]
+    drawn = [line.get_color() for figure in figures for line in figure.axes[0].lines]
+    assert len(drawn) == 18
+    assert all(map(is_dark, drawn))
+
+
+def is_dark(colour):
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return 299 * red + 587 * green + 114 * blue < 0.7 * 255_000
 
 
 def test_what_lies_on_axes_that_a_bound_has_widened_is_in_sight(front):
