@@ -224,7 +224,7 @@ def _errors_of(
 def _best(errors: Mapping[Form, float], of: str, without: str = "") -> tuple[Form, str]:
     """Return the form with the least error, and why, in words."""
     listed = ", ".join(f"{form.value} {100 * error:.1f} %" for form, error in errors.items())
-    why = f"which predicts each of {of} best from the others ({listed}{without})"
+    why = f"which predicts each of {of} best from the others (root mean square: {listed}{without})"
     return min(errors, key=errors.__getitem__), why
 
 
