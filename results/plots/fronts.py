@@ -17,6 +17,7 @@ from paretosoc.results.plots.style import (
     INK,
     LINE_COLOURS,
     PAGE_INCHES,
+    add_legend,
     use_log_scale,
 )
 from paretosoc.results.problem.objectives import idle_time_name
@@ -58,7 +59,7 @@ def draw_fronts(fronts: Sequence[tuple[str, Front]]) -> Figure:
     for axes in list(places)[len(pairs) :]:
         axes.set_axis_off()
     handles, labels = figure.axes[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=2, columnspacing=1.0)
+    add_legend(figure, handles=handles, labels=labels, columnspacing=1.0)
     return figure
 
 
@@ -141,10 +142,11 @@ def draw_convergence(fronts: Sequence[tuple[str, Front]]) -> Figure:
         )
     axes.set_xlim(left=0)
     axes.set_xlabel("Design points evaluated")
-    axes.set_ylabel("Hypervolume (% of the last)")
+    axes.set_ylabel("Hypervolume\n(% of the last)")
+    axes.ticklabel_format(axis="y", useOffset=False)
     axes.xaxis.set_major_locator(MaxNLocator(5, integer=True))
     is_short = axes.get_xlim()[1] < _THOUSANDS
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:.0f}" if is_short else f"{x / 1000:,g}k")
     if len(fronts) > 1:
-        figure.legend(loc="outside upper left", ncols=2, columnspacing=1.0)
+        add_legend(figure, columnspacing=1.0)
     return figure

@@ -17,6 +17,7 @@ from paretosoc.results.plots.style import (
     INK,
     PAGE_INCHES,
     PICTURE_MAKERS,
+    add_legend,
     ink_on,
     picture_settings,
 )
@@ -229,6 +230,4 @@ def _add_legend(
     runs = [shown.member.free_run for _, shown in schedules]
     if any(run and run.window_ps[0] < run.shown_ps for run in runs):
         handles.append(Patch(facecolor=GREY, alpha=0.18, label="counted window"))
-    figure.legend(
-        handles=handles, loc="outside upper right", ncols=min(len(handles), 6), columnspacing=1.2
-    )
+    add_legend(figure, columns=6, side="right", handles=handles, columnspacing=1.2)

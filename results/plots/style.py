@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from paretosoc.results.plots.picture import Picture
+from paretosoc.results.plots.picture import Picture, text_size, wrapped
 
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
@@ -99,19 +99,32 @@ def picture_settings() -> Iterator[None]:
         yield
 
 
-def add_legend(figure: Figure, **options: Any) -> Legend:
-    """Add a legend above the axes, of two columns, or of one if names would be cut. With more than
-    ``_LEGEND_ROWS`` rows the figure grows."""
+def add_legend(figure: Figure, columns: int = 2, side: str = "left", **options: Any) -> Legend:
+    """Add a legend above the axes, of at most ``columns`` columns and of fewer if names would be
+    cut. Names too long for one column are wrapped. With more than ``_LEGEND_ROWS`` rows the figure
+    grows."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     canvas: Any = FigureCanvasAgg(figure)
     renderer = canvas.get_renderer()
-    for columns in (2, 1):
-        legend = figure.legend(loc="outside upper left", ncols=columns, borderpad=0.2, **options)
-        if columns == 1 or legend.get_window_extent(renderer).width <= 0.97 * figure.bbox.width:
+    room = 0.97 * figure.bbox.width
+    options |= {"loc": f"outside upper {side}", "borderpad": 0.2}
+    for count in range(columns, 0, -1):
+        legend = figure.legend(ncols=count, **options)
+        width = legend.get_window_extent(renderer).width
+        if width <= room or count == 1:
             break
         legend.remove()
-    rows = -(-len(legend.legend_handles) // columns)
+    texts = legend.get_texts()
+    rows = -(-len(texts) // count)
+    if width > room:
+        widest = max(texts, key=lambda text: text.get_window_extent(renderer).width)
+        names, size = widest.get_window_extent(renderer).width, float(widest.get_fontsize())
+        # As drawn, letters are wider than in the font by parts of a dot.
+        dots = text_size(widest.get_text(), size)[0] * (room - width + names) / names
+        for text in texts:
+            text.set_text(wrapped(text.get_text(), size, dots))
+        rows = sum(1 + text.get_text().count("\n") for text in texts)
     figure.set_figheight(figure.get_figheight() + max(0, rows - _LEGEND_ROWS) * _ROW_INCHES)
     return legend
 

@@ -1,7 +1,7 @@
 """Figures of one and several results: all that is in the fronts is drawn, in every format."""
 
 import dataclasses
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import pytest
 
@@ -115,6 +115,70 @@ def test_parts_of_the_energy_add_up(front):
             bar for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2 - row) < 0.1
         ]
         assert sum(bar.get_width() for bar in middle) == pytest.approx(member.energy_fj / 1e12)
+
+
+@pytest.mark.parametrize("title", ["a", "a rather long label of a result, with AGX Xavier, knee"])
+def test_numbers_of_the_energy_keep_apart(front, title):
+    """A part has its number if it is as wide."""
+    problem = dataclasses.replace(
+        front.problem,
+        units=tuple(
+            dataclasses.replace(unit, name=f"{unit.name} of a long name")
+            for unit in front.problem.units
+        ),
+    )
+    with picture_settings():
+        figure = draw_energy([(title, problem, member) for member in front.members])
+        figure.draw_without_rendering()
+        (axes,) = figure.axes
+        boxes = [text.get_window_extent() for text in axes.texts]
+        page, within = figure.bbox, axes.get_window_extent()
+    assert len(front.members) < len(boxes)
+    assert within.width > 0.3 * page.width
+    assert all(box.x1 <= page.x1 for box in boxes)
+    for a, b in combinations(boxes, 2):
+        assert not a.overlaps(b)
+
+
+LONG = (
+    "a rather long label for the first of them, with AGX Xavier",
+    "n" * 62,
+    " ".join(["a label longer than the page is wide"] * 6),
+)
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_no_legend_is_cut(front, scheduled, name):
+    names = [f"{name} {k}" for k in range(3)]
+    members = front.members[:3]
+    networks, units = (
+        dataclasses.replace(
+            front.problem,
+            **{
+                field: tuple(
+                    dataclasses.replace(each, name=name + each.name)
+                    for each in getattr(front.problem, field)
+                )
+            },
+        )
+        for field in ("networks", "units")
+    )
+    with picture_settings():
+        figures = [
+            draw_fronts([(title, front) for title in names]),
+            draw_convergence([(title, front) for title in names]),
+            draw_energy([("a", units, member) for member in members]),
+            draw_gantts([("a", scheduled(networks, members[0]))]),
+        ]
+        for figure in figures:
+            figure.draw_without_rendering()
+            (legend,) = figure.legends
+            box, page = legend.get_window_extent(), figure.bbox
+            assert 0 <= box.x0 < box.x1 <= page.x1
+            assert page.y1 >= box.y1
+            for axes in figure.axes:
+                assert axes.get_window_extent().y1 <= box.y0
+                assert axes.get_window_extent().height > 0.3 * figure.dpi
 
 
 def test_schedules_share_one_time(front, scheduled):
