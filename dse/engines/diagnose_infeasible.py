@@ -32,7 +32,6 @@ from paretosoc.results.problem.limits import (
     RATE,
     RESPONSE,
     RESPONSES,
-    SEGMENTS,
     TRANSITIONS,
     Constraint,
     constraints_of,
@@ -104,10 +103,9 @@ def explain_infeasible(
     missed = [line for _, line in over]
     if len(missed) == 1:
         entry = constraints[lines.index(missed[0])]
-        asked = [other for other in constraints if other.kind is not SEGMENTS]
-        needed = None
-        if probe and len(asked) > 1:
-            needed = _relaxation(problem, entry, seed, jobs)
+        # The lowest value alone was found with all limits on mappings.
+        others = [c for c in constraints if c is not entry and c.kind.counts is None]
+        needed = _relaxation(problem, entry, seed, jobs) if probe and others else None
         value = least[lines.index(missed[0])]
         helps = needed is not None and needed > value
         return f"{head}: {missed[0]}{_relaxed_text(entry, needed) if helps else ''}"

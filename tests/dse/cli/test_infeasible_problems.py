@@ -52,6 +52,11 @@ def test_power_cap_that_nothing_meets(refused):
     assert 1 < lowest(got.err, "power") < 10
 
 
+def test_a_limit_without_others_is_not_said_to_be_found_beside_them(refused):
+    head = ("explore", "vgg19", "-p", "jetson-agx-xavier", "--groups", "6", "-q")
+    assert "others" not in refused("--power-cap", "3", head=head).err
+
+
 @pytest.mark.parametrize(
     ("option", "name", "unit"),
     [("power-cap", "power", "W"), ("energy-budget", "energy", "mJ")],
