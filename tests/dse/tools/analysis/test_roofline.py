@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.api.front import Front
-from paretosoc.dse.tools.analysis.roofline import rooflines
+from paretosoc.dse.api.problem import Problem
+from paretosoc.dse.tools.analysis.roofline import rooflines, unit_rooflines
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.cost_origins import CostOrigin
 from paretosoc.results.plots.roofline import Point, Roof, draw_roofline
@@ -36,6 +37,19 @@ def test_estimated_groups_stay_below_the_roofs(pair_folder, which):
             assert 0 < point.gops <= roof.attainable(at)[0] * (1 + 1e-6)
             assert 0 < point.gops_per_watt <= roof.attainable_per_watt(at)[0] * (1 + 1e-3)
     assert math.isfinite(sum(point.intensity for roof in roofs for point in roof.points))
+
+
+def test_measured_times_lift_vgg19_alone_above_the_roof():
+    """As the guide says."""
+    problem = Problem(["vgg19", "resnet50"], "jetson-agx-xavier")
+    roofs = unit_rooflines(problem.numeric, problem.costs, problem.platform)
+    above = {
+        point.network
+        for roof in roofs
+        for point in roof.points
+        if point.gops > 1.1 * roof.attainable(np.array([point.intensity]))[0]
+    }
+    assert above == {"vgg19"}
 
 
 def test_units_with_the_same_roof_have_one_line():
