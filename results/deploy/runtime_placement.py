@@ -9,6 +9,7 @@ from typing import Any
 from paretosoc.common.options import as_written
 from paretosoc.platforms.deployment import ExecutionProvider
 from paretosoc.results.deploy.deployment import Deployment, as_target
+from paretosoc.results.deploy.llama_script import language_models
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 
@@ -139,7 +140,9 @@ def unit_cores(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
     """
     check_served(deployment, Runtime.RKNN)
     places = RUNTIMES[Runtime.RKNN].places(deployment.platform)
-    return {unit: str(places[unit]) for unit in deployment.units_used}, [
-        "RKLLM and RKNN cannot be loaded together: jobs of the NPU fail ('failed to submit'). "
-        "A language model beside these networks must run by RKNN, too."
-    ]
+    note = (
+        "RKLLM and RKNN cannot be loaded together: jobs of the NPU fail ('failed to submit'). The "
+        "language model must run by RKNN, too."
+    )
+    notes = [note] if language_models(deployment) else []
+    return {unit: str(places[unit]) for unit in deployment.units_used}, notes

@@ -9,6 +9,11 @@ import numpy as np
 import onnx
 import pytest
 
+from paretosoc import explore
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.runtime_placement import unit_cores
+from tests.dse.tools.deploy.test_llama_cpp import WORKLOAD
 from tests.dse.tools.deploy.test_strong_types import small_network
 
 RKNN = '''
@@ -195,10 +200,19 @@ def test_clusters_that_are_one_device_are_noted(folder, dse):
     assert "Costs on a55, a76 are of INT8, but the models there keep" in ran.out
 
 
-def test_rkllm_is_warned_of(folder, dse):
+def test_rkllm_is_warned_of_if_there_is_a_language_model(tmp_path):
+    path = tmp_path / "assistant.yaml"
+    path.write_text(WORKLOAD)
+    front = explore(path, "rk3588", groups=1, runtime="rknn", max_evaluations=20)
+    deployment = Deployment(front.numeric, 0, load_platform("rk3588"), front.costs)
+    (note,) = unit_cores(deployment)[1]
+    assert note.startswith("RKLLM and RKNN cannot be loaded together")
+
+
+def test_a_front_for_rknn_is_not_for_others(folder, dse):
     _, made = folder
     ran = dse("deploy", made / "run", "--to", "rknn", "-o", made / "again", "--no-check")
-    assert "RKLLM and RKNN cannot be loaded together" in ran.out
+    assert "RKLLM" not in ran.out
     other = dse("deploy", made / "run", "--to", "openvino", "-o", made / "other")
     assert other.status == 2
     assert "this front was explored for rknn, not for openvino" in other.err
