@@ -11,6 +11,7 @@ import numpy as np
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.results.front.front import FreeRun
 from paretosoc.results.front.schedule import ScheduledMember
+from paretosoc.results.plots.picture import wrapped
 from paretosoc.results.plots.style import (
     COLOURS,
     GREY,
@@ -36,6 +37,8 @@ _NUMBER_SHARE = 0.018
 """A bar at least this share of the picture wide has room for the number of its group."""
 _FRAME_SHARE = 0.004
 """A narrower bar has no frame: it would hide the bar."""
+_TITLE, _WIDEST_TITLE = 8.0, 600.0
+"""Size of the type of titles, and dots of their widest line, beside names of units."""
 _MAX_ARROWS = 200
 """Maximum number of arrows that are drawn. More would be one grey mass."""
 
@@ -61,8 +64,13 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
     from matplotlib.figure import Figure
 
     rows = [sorted(set(shown.member.design.units.tolist())) for _, shown in schedules]
-    titles = sum(bool(title or shown.member.free_run) for title, shown in schedules)
-    height = 0.95 + sum(0.2 + _ROW_INCHES * len(used) for used in rows) + 0.15 * titles
+    titles = [
+        f"{title}: {describe_shown_part(run)}".removeprefix(": ") if run else title
+        for title, run in ((title, shown.member.free_run) for title, shown in schedules)
+    ]
+    titles = [wrapped(title, _TITLE, _WIDEST_TITLE) for title in titles]
+    lines = sum(title.count("\n") + 1 for title in titles if title)
+    height = 0.95 + sum(0.2 + _ROW_INCHES * len(used) for used in rows) + 0.15 * lines
     figure = Figure(figsize=(PAGE_INCHES, height), layout="constrained")
     places = figure.subplots(
         len(schedules), sharex=True, squeeze=False, height_ratios=[len(used) for used in rows]
@@ -70,11 +78,10 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
     networks = {n.name: None for _, shown in schedules for n in shown.problem.networks}
     colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(networks)}
     span = max(shown.shown_ps for _, shown in schedules) / PS_PER_MS
-    for axes, used, (title, shown) in zip(places, rows, schedules, strict=True):
+    for axes, used, title, (_, shown) in zip(places, rows, titles, schedules, strict=True):
         row_of, run = {unit: row for row, unit in enumerate(used)}, shown.member.free_run
         axes.grid(True, axis="x")
         if run is not None:
-            title = f"{title}: {describe_shown_part(run)}".removeprefix(": ")
             _draw_window(axes, run)
         _draw_bars(axes, shown, row_of, span, colours)
         _draw_transitions(axes, shown, row_of)
@@ -83,7 +90,7 @@ def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Figure:
         axes.spines["left"].set_visible(False)
         axes.tick_params(axis="y", length=0)
         if title:
-            axes.set_title(title, fontsize=8, loc="left")
+            axes.set_title(title, fontsize=_TITLE, loc="left")
     places[-1].set_xlim(0, span * 1.01)
     places[-1].set_xlabel("Time (ms)")
     _add_legend(figure, schedules, colours)

@@ -148,7 +148,7 @@ LONG = (
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_no_legend_is_cut(front, scheduled, name):
+def test_no_legend_or_title_is_cut(front, scheduled, name):
     names = [f"{name} {k}" for k in range(3)]
     members = front.members[:3]
     networks, units = (
@@ -168,7 +168,7 @@ def test_no_legend_is_cut(front, scheduled, name):
             draw_fronts([(title, front) for title in names]),
             draw_convergence([(title, front) for title in names]),
             draw_energy([("a", units, member) for member in members]),
-            draw_gantts([("a", scheduled(networks, members[0]))]),
+            draw_gantts([(name, scheduled(networks, members[0]))]),
         ]
         for figure in figures:
             figure.draw_without_rendering()
@@ -177,7 +177,8 @@ def test_no_legend_is_cut(front, scheduled, name):
             assert 0 <= box.x0 < box.x1 <= page.x1
             assert page.y1 >= box.y1
             for axes in figure.axes:
-                assert axes.get_window_extent().y1 <= box.y0
+                assert axes.get_tightbbox().x1 <= page.x1
+                assert axes.get_tightbbox().y1 <= box.y0
                 assert axes.get_window_extent().height > 0.3 * figure.dpi
 
 
