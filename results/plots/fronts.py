@@ -38,14 +38,12 @@ def draw_fronts(fronts: Sequence[tuple[str, Front]]) -> Figure:
     from matplotlib.figure import Figure
 
     names = fronts[0][1].problem.objective_names
+    required = _labels(fronts[0][1])
     if len(names) < 2:
-        raise ResultError(f"a picture of fronts needs two objectives, got only {names[0]}")
+        raise ResultError(f"a picture of fronts needs two objectives, got only {required}")
     for title, front in fronts:
-        others = front.problem.objective_names
-        if sorted(others) != sorted(names):
-            raise ResultError(
-                f"{title}: must have the objectives {', '.join(names)}, got {', '.join(others)}"
-            )
+        if sorted(front.problem.objective_names) != sorted(names):
+            raise ResultError(f"{title}: must have the objectives {required}, got {_labels(front)}")
         if not front.members:
             raise ResultError(f"{title}: the front is empty")
     pairs = list(combinations(range(len(names)), 2))
@@ -61,6 +59,10 @@ def draw_fronts(fronts: Sequence[tuple[str, Front]]) -> Figure:
     handles, labels = figure.axes[0].get_legend_handles_labels()
     add_legend(figure, handles=handles, labels=labels, columnspacing=1.0)
     return figure
+
+
+def _labels(front: Front) -> str:
+    return ", ".join(objective.label(front.problem) for objective in front.problem.objectives)
 
 
 def _draw_pair(
