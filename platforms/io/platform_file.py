@@ -201,7 +201,9 @@ def _read_file(path: Path, reference: str) -> bytes:
     except PlatformError:
         raise
     except (OSError, ValueError):
-        hint = did_you_mean(reference.lower(), platform_names(), most=3, cutoff=0.5)
+        hint = "'dse choose --boards' takes several platforms"
+        if reference.partition(",")[0] not in platform_names():
+            hint = did_you_mean(reference.lower(), platform_names(), most=3, cutoff=0.5)
         is_file = reference.endswith(".json") or "/" in reference
         what = "no readable file" if is_file else "no chip and no readable file"
         raise PlatformError(

@@ -29,7 +29,7 @@ PlatformName = Annotated[
         "--platform",
         "-p",
         help="Platform: a name (see 'dse platforms') or a JSON file, followed by @MODE for one of "
-        "its power modes. 'dse explore' takes several, @MODE,MODE or @all.",
+        "its power modes. 'dse explore' takes several modes of it: @MODE,MODE or @all.",
     ),
 ]
 Folder = Annotated[Path, Argument(help="Result folder.", metavar="DIR")]

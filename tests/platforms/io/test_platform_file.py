@@ -200,6 +200,8 @@ def test_unknown_name_suggests_the_nearest() -> None:
         load_platform("zzz")
     with pytest.raises(PlatformError, match="no readable file"):
         load_platform("/no/such/folder/x.json")
+    with pytest.raises(PlatformError, match=r"\('dse choose --boards' takes several platforms\)$"):
+        load_platform("jetson-agx-orin,jetson-orin-nano-8gb")
 
 
 def test_extending_changes_what_it_names_and_nothing_else(tmp_path: Path) -> None:
