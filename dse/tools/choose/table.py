@@ -121,6 +121,12 @@ def remark_lines(choice: BoardChoice) -> list[str]:
             f"of one of them, with the least energy of those that keep all in "
             f"{100 * SURE:g} % of the draws; energy per {choice.energy_per}. ∞: overloaded."
         )
+        keys = ["price"] if any(board.price is not None for board in boards) else []
+        keys += ["accuracy"] if any(board.accuracies for board in boards) else []
+        lines.append(
+            f"Sorted by serves: boards that do by {', then '.join([*keys, 'energy'])}; others by "
+            "how often, then energy."
+        )
     if any(board.assumed for board in boards):
         lines.append("* some of its figures are assumed, neither measured nor derived:")
     said: dict[tuple[str, str], list[str]] = {}

@@ -242,6 +242,8 @@ def test_the_command_writes_table_page_and_picture(dse, tmp_path: Path) -> None:
     assert done.status == 0, done.err
     assert "All boards compute in FP16, the " in done.out
     assert "power at most 8 W" in done.out
+    order = "Sorted by serves: boards that do by price, then energy; others by how often, then"
+    assert order in " ".join(done.out.split())
     document = json.loads((out / "boards.json").read_text())
     assert json.loads(dse(*call, "--price", prices, "--json").out) == document
     assert document["boards"][0]["name"] == "jetson-xavier-nx"
@@ -257,6 +259,8 @@ def test_the_command_writes_table_page_and_picture(dse, tmp_path: Path) -> None:
     picture = ElementTree.fromstring((out / "boards.svg").read_text())
     texts = [element.text for element in picture.iter() if element.tag.endswith("text")]
     assert {"limit 8", "limit 100"} <= set(texts)
+    unpriced = " ".join(dse(*call).out.split())
+    assert order.replace("price, then ", "") in unpriced
     # A campaign's commands read the folder.
     assert "3 runs: 0 waiting, 2 finished, 1 infeasible" in dse("campaign", "status", out).out
 
