@@ -100,7 +100,8 @@ def file_in(folder: Path, name: str, error: type[DseError]) -> Path:
 
 
 def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
-    """Write a file whole or not at all, even if the process is killed or the power fails.
+    """Write a file whole or not at all, even if the process is killed or the power fails. Missing
+    folders are made.
 
     Args:
         path: the target. A link stays a link, and its target is replaced. A path that the user did
@@ -113,6 +114,7 @@ def replace_file(path: Path, data: bytes, part: Path | None = None) -> None:
     target = Path(os.path.realpath(path))
     try:
         check_replaceable(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
         with unfinished(target) if part is None else nullcontext(part) as written:
             try:
                 with written.open("wb") as file:

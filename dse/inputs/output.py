@@ -37,10 +37,10 @@ def check_output_file(
         raise WorkloadError(f"{option} {path}: {error.strerror}") from None
     if exists and not overwrite:
         raise WorkloadError(f"{option} {path}: exists already; {overwriting()} replaces it")
-    if not path.parent.is_dir():
-        raise WorkloadError(f"{option} {path}: there is no folder {path.parent}")
+    target = Path(os.path.realpath(path))
+    parent = next(folder for folder in target.parents if folder.exists())
     try:
-        with unfinished(Path(os.path.realpath(path))):
+        with unfinished(parent / target.name):
             pass
     except OSError as error:
         raise WorkloadError(f"{option} {path}: cannot be written: {error.strerror}") from None

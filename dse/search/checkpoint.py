@@ -105,7 +105,6 @@ class CheckpointFile:
         """
         data = _bytes_of(state, self._identity)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
             replace_file(self.path, data)
         except OSError as error:
             raise ResultError(f"{self.path}: cannot be written: {error.strerror}") from None

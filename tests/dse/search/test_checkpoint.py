@@ -287,6 +287,7 @@ def test_a_stalled_search_ends_and_says_so():
 
 
 def test_a_checkpoint_that_cannot_be_written_is_refused_before_the_search(tmp_path):
+    (tmp_path / "none").touch()
     file = tmp_path / "none" / "state"
-    with pytest.raises(dse.DseError, match=r"checkpoint .*: there is no folder"):
+    with pytest.raises(dse.DseError, match=r"checkpoint .*: Not a directory"):
         dse.explore("squeezenet", "jetson-tx2", groups=2, checkpoint=file, max_evaluations=20)

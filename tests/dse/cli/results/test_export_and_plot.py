@@ -33,6 +33,18 @@ def test_trace_of_two_members(dse, pair_folder, tmp_path):
     assert dse("analyze", "export", pair_folder, "--to", "perfetto", "-o", file).status == 2
 
 
+def test_missing_folders_of_a_file_are_made_with_it(dse, pair_folder, tmp_path):
+    file = tmp_path / "new" / "pictures" / "x.svg"
+    assert dse("plot", "front", pair_folder, "nothing", "-o", file).status == 2
+    assert list(tmp_path.iterdir()) == []
+    outcome = dse("plot", "front", pair_folder, "-o", file)
+    assert outcome.status == 0, outcome.err
+    assert "<svg" in file.read_text("utf-8")
+    below = dse("plot", "front", pair_folder, "-o", file / "y.svg")
+    assert below.status == 2
+    assert "Not a directory" in below.err
+
+
 def test_node_data_have_every_layer_with_its_unit(dse, pair_folder, tmp_path):
     file = tmp_path / "nodes.json"
     outcome = dse("analyze", "export", pair_folder, "--to", "model-explorer", "-o", file)
