@@ -186,7 +186,9 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
         write_peak(entry, figures, text, "assumed")
         return
     row = errors.rows[own]
-    known = own[0] == platform and row.networks >= FEWEST and row.constant is not None
+    # An heir takes the peak from this file, so that its errors are stated here.
+    is_own = own[0] in (platform, HEIRS.get((platform, entry[1])))
+    known = is_own and row.networks >= FEWEST and row.constant is not None
     spread = scales.unit if known else scales.new_unit, scales.network[own]
     if known:
         error = _fit_error(row.networks, row.median, row.p90, row.constant, *spread)

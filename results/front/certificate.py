@@ -185,10 +185,13 @@ def certificate_from_bytes(
         CERTIFICATE, parse(data), problem, check_hashes=check_hashes, is_proof=True
     )
     certificate = CERTIFICATE.read(content)
-    width = len(certificate.objectives)
-    for index, row in enumerate(certificate.members):
-        if len(row) != width:
-            raise ResultError(f"$.members[{index}]: must be {width} values, got {len(row)}")
+    for name, rows, width in (
+        ("members", certificate.members, len(certificate.objectives)),
+        ("prices", certificate.prices, len(problem.units) + len(problem.networks)),
+    ):
+        for index, row in enumerate(rows):
+            if len(row) != width:
+                raise ResultError(f"$.{name}[{index}]: must be {width} values, got {len(row)}")
     return certificate
 
 

@@ -147,7 +147,7 @@ def test_a_front_is_certified(front: Front) -> None:
     assert (claim.epsilon_ppm, claim.objectives, claim.members) == (0, ("latency_ps",), (0,))
     assert done.front.members[claim.members[0]].objectives[0] == best
     assert find_fastest(front.problem).best_value == best
-    assert claim.lemmas == done.certificate.lemmas == done.files.tree.leaves > 100
+    assert claim.lemmas == done.certificate.lemmas == done.files.tree.leaves > 50
     assert claim.solvers == done.certificate.solvers
     assert len(claim.solvers) == 1
     assert done.smtlib is not None
@@ -261,7 +261,7 @@ def test_a_large_tree_gets_no_second_opinion(
     front: Front, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
     whole = proved(front)
-    monkeypatch.setattr(f"paretosoc.dse.certificate.certify.{limit}", 100)
+    monkeypatch.setattr(f"paretosoc.dse.certificate.certify.{limit}", 50)
     done = proved(front)
     assert done.certificate.status is CertificateStatus.CERTIFIED
     assert done.optimum == done.bound == optimum_of(front)

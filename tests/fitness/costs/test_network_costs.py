@@ -143,10 +143,11 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
                         tiles = math.prod(-(-n // side) for n in item.output_shapes[0][2:])
                         values = inputs * (outputs + tile["packing"]) + 48 * (inputs + outputs)
                         compute = min(compute, tiles * (side + 2) ** 2 * values / rate)
-                if unit["kind"] == "cpu" and not item.macs:
-                    lanes = peak["macs_per_cycle"] * efficiency.get(
-                        "elements", efficiency["default"]
-                    )
+                elements = efficiency.get(
+                    "elements", efficiency["default"] if unit["kind"] == "cpu" else None
+                )
+                if elements is not None and not item.macs:
+                    lanes = peak["macs_per_cycle"] * elements
                     compute = item.output_elements / (lanes * own_mhz[-1])
                 transfer = size / (
                     width * memory_mhz[-1] * peak.get("bandwidth_share", unit["bandwidth"]["share"])

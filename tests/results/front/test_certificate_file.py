@@ -184,6 +184,7 @@ def test_edits_cover_the_content(certificate):
         ("members", [[1.0, 2]], r"\$\.members"),
         ("members", [[1 << 63, 2]], r"\$\.members"),
         ("members", [[1]], r"\$\.members\[0\]: must be 2 values, got 1"),
+        ("prices", [[1, 2]], r"\$\.prices\[0\]: must be \d+ values, got 2"),
         ("epsilon_ppm", -1, r"\$\.epsilon_ppm"),
         ("rates_mw", [-1], r"\$\.rates_mw"),
         ("search_seconds", -0.5, r"\$\.search_seconds"),
