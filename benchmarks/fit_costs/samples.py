@@ -44,11 +44,6 @@ NEW_FAMILIES = tuple(
     f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam", "rknn_zoo")
 )
 """Sets that only the pools that say so are fitted to."""
-UNFITTED = {
-    "xavier_mlperf11": ("Xavier's GPUs", "no network of theirs in INT8"),
-    "orin_nx_mlperf31": ("Orin NX's GPU", "YOLO11 in INT8 there"),
-}
-"""Sets that no pool is fitted to: NVIDIA's own times in INT8, and what figures in use know."""
 ELEMENT_KINDS = tuple(
     kind.value for kind in (LayerKind.POOLING, LayerKind.NORMALISATION, LayerKind.DATA_MOVEMENT)
 )

@@ -10,7 +10,7 @@ import numpy as np
 from benchmarks.catalogue.yolo import SIZES
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
-from benchmarks.fit_costs.samples import NEW_FAMILIES, UNFITTED, Sample, of_sets, published
+from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, published
 from benchmarks.validation.known_plans import co_runs_of, known_plans
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison
@@ -20,6 +20,11 @@ from paretosoc.sdf.catalogue.catalogue import catalogue
 
 RESIZED = ("FCN", "Depth Anything")
 """Families whose times in FP16 tell what a linear resize takes on Snapdragon's NPUs."""
+UNFITTED = {
+    "xavier_mlperf11": ("Xavier's GPUs", "no network of theirs in INT8"),
+    "orin_nx_mlperf31": ("Orin NX's GPU", "YOLO11 in INT8 there"),
+}
+"""Sets of INT8 times that no pool is fitted to: the units, and what their figures are fitted to."""
 CO_RUNS = "HaX-CoNN's Table 6, our schedules beside theirs, time"
 ARTIFACT = "HaX-CoNN's artifact, our schedules beside theirs, time"
 

@@ -399,7 +399,7 @@ def _checked(
 def _covered(
     problem: Problem, files: ProofArtifacts, columns: Sequence[int], until: Deadline
 ) -> ProofArtifacts:
-    """Return the proof, of a small tree with a solver's word that its leaves leave nothing out."""
+    """Return the proof. If its tree is small, a solver has confirmed that no leaf is missing."""
     if files.tree.leaves > MAX_COVERED or most_lemmas(problem, files.tree) > MAX_LEMMAS:
         return files
     began = time.monotonic()
