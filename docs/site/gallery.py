@@ -30,7 +30,7 @@ class Picture:
     def draw(self) -> bytes:
         """As SVG."""
         with picture_settings():
-            figure = dse.Front.figure(self.what, [("", self.front())], self.members)
+            figure = dse.Front.drawn(self.what, [("", self.front())], self.members)
             return PICTURE_MAKERS[".svg"](figure)
 
 

@@ -354,16 +354,16 @@ class Front(Sequence[Member]):
         path = path_of(file, "file")
         check_output_file(path, option="file", overwrite=overwrite, suffixes=tuple(PICTURE_MAKERS))
         with picture_settings():
-            figure = self.figure(what, [("", self)], [str(which) for which in members])
+            figure = self.drawn(what, [("", self)], [str(which) for which in members])
             picture = PICTURE_MAKERS[path.suffix](figure)
         replace_file(path, picture)
 
     @classmethod
     def figure(
         cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
-    ) -> Figure | Picture:
-        """Return a figure of one or several fronts, to be saved within ``picture_settings()``. Of
-        one front it is a ``Picture``.
+    ) -> Figure:
+        """Return a matplotlib figure of one or several fronts, to be saved within
+        ``picture_settings()``.
 
         Args:
             what: ``front``, ``gantt``, ``convergence``, ``energy`` or ``roofline``.
@@ -373,6 +373,16 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: on another figure, or a member that does not exist.
         """
+        from paretosoc.results.plots.picture import Picture
+
+        found = cls.drawn(what, named, members)
+        return found.figure() if isinstance(found, Picture) else found
+
+    @classmethod
+    def drawn(
+        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
+    ) -> Figure | Picture:
+        """Return what :meth:`figure` does, a picture of one front without matplotlib."""
         return front_figure(what, named, members)
 
     def trace(self, members: Sequence[str] = (FASTEST,)) -> tuple[bytes, list[str]]:

@@ -55,10 +55,10 @@ class Result(Protocol):
         ...
 
     @classmethod
-    def figure(
+    def drawn(
         cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]
     ) -> Figure | Picture:
-        """Return a figure of one or several results, one of ``PLOTS``."""
+        """Return a picture of one or several results, one of ``PLOTS``."""
         ...
 
     def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:

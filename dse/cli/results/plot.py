@@ -91,7 +91,7 @@ def plot(
     results = [open_result(folder) for folder in folders]
     kind = type(results[0])
     named = list(zip(label or _names(folders), results, strict=True))
-    _write(output, lambda: kind.figure(what.value, named, member or ()))
+    _write(output, lambda: kind.drawn(what.value, named, member or ()))
 
 
 def _write(output: Path, draw: Callable[[], Figure | Picture]) -> None:

@@ -174,7 +174,7 @@ class PeriodicResult:
         ]
 
     @classmethod
-    def figure(
+    def drawn(
         cls, what: str, named: Sequence[tuple[str, PeriodicResult]], members: Sequence[str]
     ) -> Figure:
         """Return ``front`` of one or several results, or ``gantt`` of one schedule.

@@ -144,7 +144,7 @@ class JoinedResult:
         self._refuse("a member")
 
     @classmethod
-    def figure(
+    def drawn(
         cls, what: str, named: Sequence[tuple[str, JoinedResult]], members: Sequence[str]
     ) -> NoReturn:
         """Refuse, as :meth:`member_document`."""

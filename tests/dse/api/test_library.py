@@ -90,6 +90,8 @@ def test_a_front_is_saved_loaded_and_verified(front: dse.Front, tmp_path: Path) 
     with pytest.raises(dse.DseError, match="exists"):
         proved.save(tmp_path / "run")
     again.plot(tmp_path / "front.svg")
+    for what in ("front", "gantt"):
+        assert type(again).figure(what, [("", again)]).__class__.__name__ == "Figure"
     with pytest.raises(dse.DseError, match=r"front.svg: exists already; overwrite=True replaces"):
         again.plot(tmp_path / "front.svg")
     again.plot(tmp_path / "front.svg", overwrite=True)
