@@ -36,13 +36,9 @@ from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.front.front import Front
-from paretosoc.results.plots.style import (
-    COLOURS,
-    COLUMN_INCHES,
-    PICTURE_MAKERS,
-    picture_settings,
-    use_log_scale,
-)
+from paretosoc.results.plots.chart import Axis, Chart
+from paretosoc.results.plots.items import FORMS, Curve, Marks, solid_marks
+from paretosoc.results.plots.style import COLOURS, PICTURE_MAKERS
 from paretosoc.results.problem.problem import Problem
 
 SIXTEEN = (
@@ -134,29 +130,18 @@ def measure(case: Case, evaluations: int) -> dict[str, Value]:
 
 def draw(rows: Sequence[Mapping[str, Value]], path: Path) -> None:
     """Draw seconds against groups for all clocks, both logarithmic."""
-    from matplotlib.figure import Figure
-
     chosen = [row for row in rows if row["setting"] == "all clocks"]
-    with picture_settings():
-        figure = Figure(figsize=(COLUMN_INCHES, 2.4), layout="constrained")
-        axes = figure.add_subplot()
-        use_log_scale(axes.xaxis)
-        use_log_scale(axes.yaxis)
-        axes.grid(True, which="both")
-        groups = [int(row["groups"] or 0) for row in chosen]
-        for colour, marker, (key, name) in zip(
-            COLOURS,
-            "os^",
-            (("search_s", "search"), ("bounds_s", "bounds"), ("check_s", "plain check")),
-            strict=False,
-        ):
-            seconds = [float(row[key] or 0.0) for row in chosen]
-            axes.plot(groups, seconds, marker + "-", color=colour, label=name)
-        axes.set_xticks(groups, [str(count) for count in groups], minor=False)
-        axes.minorticks_off()
-        axes.set(xlabel="groups of all networks", ylabel="seconds of one core")
-        figure.legend(loc="outside upper center", ncols=3)
-        path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
+    groups = [float(row["groups"] or 0) for row in chosen]
+    keys = (("search_s", "search"), ("bounds_s", "bounds"), ("check_s", "plain check"))
+    items: list[Curve | Marks] = []
+    for colour, form, (key, name) in zip(COLOURS, FORMS, keys, strict=False):
+        points = [(x, float(row[key] or 0.0)) for x, row in zip(groups, chosen, strict=True)]
+        items += [Curve(points, colour, 1.1), solid_marks(points, form, colour, name)]
+    seconds = [y for item in items for _, y in item.points]
+    x = Axis.over("groups of all networks", groups, 0.05, is_log=True)
+    x = replace(x, names={count: f"{count:.0f}" for count in groups})
+    y = Axis.over("seconds of one core", seconds, 0.05, is_log=True)
+    path.write_bytes(PICTURE_MAKERS[path.suffix](Chart(x, y, tuple(items)).picture()))
 
 
 def main(arguments: Sequence[str]) -> None:

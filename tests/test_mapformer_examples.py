@@ -142,7 +142,9 @@ def test_figures_are_drawn(results, tmp_path):
     }
     figure6.draw(answers, tmp_path / "six.svg")
     seven, six = ((tmp_path / name).read_text() for name in ("seven.svg", "six.svg"))
-    assert seven.count('<g id="patch_') > 9 * len(figure7.EVERYBODY)
+    # Nine bars and one key each.
+    bars = [seven.count(f'fill="{colour}"') for colour in figure7.COLOURS]
+    assert bars == [9 + 1] * len(figure7.EVERYBODY)
     assert "</svg>" in six
 
 

@@ -4,6 +4,7 @@ which lie within the intervals."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,14 +17,9 @@ from benchmarks.fit_costs.errors import (
     within,
 )
 from paretosoc.common.arrays import FloatArray
-from paretosoc.results.plots.style import (
-    COLOURS,
-    COLUMN_INCHES,
-    GREY,
-    INK,
-    picture_settings,
-    svg_bytes,
-)
+from paretosoc.results.plots.chart import Axis, Chart
+from paretosoc.results.plots.items import DASHES, Curve, Marks, solid_marks
+from paretosoc.results.plots.style import GREY, INK, LINE_COLOURS
 
 
 def ratios_of(found: Mapping[str, Logs]) -> dict[str, FloatArray]:
@@ -37,28 +33,19 @@ def ratios_of(found: Mapping[str, Logs]) -> dict[str, FloatArray]:
 
 def diagram(ratios: Mapping[str, FloatArray]) -> bytes:
     """Return the diagram as SVG: a line for each pool, a thick one for all."""
-    from matplotlib.figure import Figure
-
     every = np.concatenate([*ratios.values()])
-    percent = [100 * level for level in LEVELS]
-    with picture_settings():
-        figure = Figure(figsize=(COLUMN_INCHES, COLUMN_INCHES), layout="constrained")
-        axes = figure.add_subplot()
-        axes.plot([0, 100], [0, 100], color=GREY, linewidth=0.6)
-        for colour, (name, own) in zip(COLOURS * 2, ratios.items(), strict=False):
-            shares = [100 * within(own, level) for level in LEVELS]
-            axes.plot(percent, shares, color=colour, linewidth=0.7, label=f"{name} ({len(own)})")
-        axes.plot(
-            percent,
-            [100 * within(every, level) for level in LEVELS],
-            color=INK,
-            linewidth=1.6,
-            marker="o",
-            markersize=3,
-            label=f"all ({len(every)}), error {100 * calibration_error(every):.1f} %",
-        )
-        axes.set(xlim=(0, 100), ylim=(0, 100), aspect="equal")
-        axes.set_xlabel("stated probability (%)")
-        axes.set_ylabel("rows within the interval (%)")
-        axes.legend(fontsize=5)
-        return svg_bytes(figure)
+    items: list[Curve | Marks] = [Curve([(0.0, 0.0), (100.0, 100.0)], GREY, 0.6)]
+    for k, (name, own) in enumerate(ratios.items()):
+        colour, dash = LINE_COLOURS[k % len(LINE_COLOURS)], DASHES[k // len(LINE_COLOURS)]
+        items.append(Curve(_shares(own), colour, 0.7, dash=dash, name=f"{name} ({len(own)})"))
+    points = _shares(every)
+    name = f"all ({len(every)}), error {100 * calibration_error(every):.1f} %"
+    items += [Curve(points, INK, 1.6), solid_marks(points, "o", INK, name)]
+    x = Axis("stated probability (%)", 0.0, 100.0)
+    y = replace(x, title="rows within the interval (%)")
+    return Chart(x, y, tuple(items), height=300.0).picture().svg()
+
+
+def _shares(ratios: FloatArray) -> list[tuple[float, float]]:
+    """Return stated probabilities and the shares of rows within, in per cent."""
+    return [(100 * level, 100 * within(ratios, level)) for level in LEVELS]

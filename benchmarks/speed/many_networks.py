@@ -31,7 +31,9 @@ from paretosoc.dse.search.optimizers.restarts import RestartingNsga2
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import OutcomeFunction, make_outcomes
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, PICTURE_MAKERS, picture_settings
+from paretosoc.results.plots.chart import Axis, Chart
+from paretosoc.results.plots.items import FORMS, Curve, Marks, solid_marks
+from paretosoc.results.plots.style import COLOURS, PICTURE_MAKERS
 from paretosoc.results.problem.limits import constraints_of
 
 COUNTS = (1, 2, 4, 8, 16)
@@ -105,32 +107,23 @@ def measure(networks: int, seeds: int, seconds: float) -> list[dict[str, Value]]
 
 def draw(rows: Sequence[Mapping[str, Value]], path: Path) -> None:
     """Shares against networks: medians, and bars from the least to the most."""
-    from matplotlib.figure import Figure
-
-    with picture_settings():
-        figure = Figure(figsize=(COLUMN_INCHES, 2.4), layout="constrained")
-        axes = figure.add_subplot()
-        axes.grid(True)
-        for name, colour, marker in zip(ENGINES, COLOURS, "os", strict=False):
-            chosen = [row for row in rows if row["engine"] == name]
+    items: list[Curve | Marks] = []
+    names: dict[float, str] = {}
+    for name, colour, form in zip(ENGINES, COLOURS, FORMS, strict=False):
+        points = []
+        for place, row in enumerate(row for row in rows if row["engine"] == name):
+            names[float(place)] = str(row["networks"])
             least, middle, most = (
-                np.array([float(row[f"{key}_percent"] or 0.0) for row in chosen])
-                for key in ("least", "median", "most")
+                float(row[f"{key}_percent"] or 0.0) for key in ("least", "median", "most")
             )
-            places = np.arange(len(chosen)) + (0.06 if name == LOOP else -0.06)
-            axes.errorbar(
-                places,
-                middle,
-                yerr=(middle - least, most - middle),
-                fmt=marker + "-",
-                capsize=2,
-                color=colour,
-                label=name,
-            )
-            axes.set_xticks(range(len(chosen)), [str(row["networks"]) for row in chosen])
-        axes.set(xlabel="networks", ylabel="share of the hypervolume [%]")
-        figure.legend(loc="outside upper center", ncols=2)
-        path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
+            x = place + (0.06 if name == LOOP else -0.06)
+            points.append((x, middle))
+            items.append(Curve([(x, least), (x, most)], colour, 1.1))
+        items += [Curve(points, colour, 1.1), solid_marks(points, form, colour, name)]
+    shares = [share for item in items for _, share in item.points]
+    across = Axis("networks", -0.3, len(names) - 0.7, names=names)
+    chart = Chart(across, Axis.over("share of the hypervolume [%]", shares, 0.05), tuple(items))
+    path.write_bytes(PICTURE_MAKERS[path.suffix](chart.picture()))
 
 
 def main(arguments: Sequence[str]) -> None:

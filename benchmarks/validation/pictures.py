@@ -4,26 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from benchmarks.validation.scores import Comparison
-from paretosoc.results.plots.style import (
-    COLOURS,
-    GREY,
-    PAGE_INCHES,
-    picture_settings,
-    svg_bytes,
-    use_log_scale,
-)
+from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
+from paretosoc.results.plots.items import Curve, Marks
+from paretosoc.results.plots.style import GREY, LINE_COLOURS
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-MARKERS = "ox+^*s"
-PANEL_INCHES = PAGE_INCHES / 3
+MARKERS = ("o", "", "^", "s", "D", "v")
+WIDTH = PAGE / 3
 MOST_COLUMNS = 5
 
 
@@ -45,40 +37,27 @@ def picture_name(data: str) -> str:
 
 def picture(found: Sequence[Comparison]) -> bytes:
     """Return the SVG of one set."""
-    from matplotlib.figure import Figure
-
+    laws = list(dict.fromkeys(one.law for one in found))
     protocols = list(dict.fromkeys(one.fitted for one in found))
-    columns = min(len(protocols), MOST_COLUMNS)
-    rows = -(-len(protocols) // columns)
-    with picture_settings():
-        size = (PANEL_INCHES * columns, PANEL_INCHES * rows)
-        figure = Figure(figsize=size, layout="constrained")
-        for place, fitted in enumerate(protocols):
-            axes = figure.add_subplot(rows, columns, place + 1)
-            _draw(axes, [one for one in found if one.fitted == fitted])
-        return svg_bytes(figure)
+    charts = [
+        _chart(fitted, [one for one in found if one.fitted == fitted], laws) for fitted in protocols
+    ]
+    columns = min(len(charts), MOST_COLUMNS)
+    rows = [charts[k : k + columns] for k in range(0, len(charts), columns)]
+    return Charts(rows).picture().svg()
 
 
-def _draw(axes: Axes, found: Sequence[Comparison]) -> None:
-    """Draw a mark for each point held out, by its law. On the line both agree."""
+def _chart(title: str, found: Sequence[Comparison], laws: Sequence[str]) -> Chart:
+    """Return a chart with a mark for each point held out, by its law. On the line both agree."""
     values = np.concatenate([values for one in found for values in (one.measured, one.predicted)])
-    ends = [values.min(), values.max()]
-    axes.plot(ends, ends, color=GREY, linewidth=0.6)
-    for place, one in enumerate(found):
-        axes.scatter(
-            one.measured,
-            one.predicted,
-            s=7,
-            c=COLOURS[place],
-            marker=MARKERS[place],
-            linewidths=0.6,
-            label=one.law,
-        )
-    use_log_scale(axes.xaxis)
-    use_log_scale(axes.yaxis)
-    axes.tick_params(which="both", labelsize=5)
+    ends = [(end, end) for end in (float(values.min()), float(values.max()))]
+    items: list[Curve | Marks] = [Curve(ends, GREY, 0.6)]
+    for one in found:
+        place = laws.index(one.law)
+        form, colour = MARKERS[place % len(MARKERS)], LINE_COLOURS[place % len(LINE_COLOURS)]
+        points = list(zip(one.measured.tolist(), one.predicted.tolist(), strict=True))
+        items.append(Marks(points, form, name=one.law, ink=colour, width=0.6))
     unit = f" [{found[0].unit}]" if found[0].unit else ""
-    axes.set_xlabel(f"measured{unit}")
-    axes.set_ylabel(f"predicted{unit}")
-    axes.set_title(found[0].fitted, fontsize=6)
-    axes.legend(fontsize=5)
+    x = Axis.over(f"measured{unit}", values.tolist(), 0.05, is_log=True)
+    y = replace(x, title=f"predicted{unit}")
+    return Chart(x, y, tuple(items), title=title, width=WIDTH)

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 
 import paretosoc as dse
-from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
 
 EVALUATIONS = 5_000
 XAVIER = "jetson-agx-xavier"
@@ -29,9 +28,7 @@ class Picture:
 
     def draw(self) -> bytes:
         """As SVG."""
-        with picture_settings():
-            figure = dse.Front.drawn(self.what, [("", self.front())], self.members)
-            return PICTURE_MAKERS[".svg"](figure)
+        return dse.Front.drawn(self.what, [("", self.front())], self.members).svg()
 
 
 @cache

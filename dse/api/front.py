@@ -348,15 +348,13 @@ class Front(Sequence[Member]):
         """
         if isinstance(members, str) or not isinstance(members, Sequence):
             raise wrong_argument("members", "a list of positions and names", members)
-        from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+        from paretosoc.results.plots.style import PICTURE_MAKERS
 
         check_arguments(overwrite=overwrite)
         path = path_of(file, "file")
         check_output_file(path, option="file", overwrite=overwrite, suffixes=tuple(PICTURE_MAKERS))
-        with picture_settings():
-            figure = self.drawn(what, [("", self)], [str(which) for which in members])
-            picture = PICTURE_MAKERS[path.suffix](figure)
-        replace_file(path, picture)
+        picture = self.drawn(what, [("", self)], [str(which) for which in members])
+        replace_file(path, PICTURE_MAKERS[path.suffix](picture))
 
     @classmethod
     def figure(
@@ -373,16 +371,13 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: on another figure, or a member that does not exist.
         """
-        from paretosoc.results.plots.picture import Picture
-
-        found = cls.drawn(what, named, members)
-        return found.figure() if isinstance(found, Picture) else found
+        return cls.drawn(what, named, members).figure()
 
     @classmethod
     def drawn(
         cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
-    ) -> Figure | Picture:
-        """Return what :meth:`figure` does, a picture of one front without matplotlib."""
+    ) -> Picture:
+        """Return what :meth:`figure` does, without matplotlib."""
         return front_figure(what, named, members)
 
     def trace(self, members: Sequence[str] = (FASTEST,)) -> tuple[bytes, list[str]]:

@@ -30,7 +30,6 @@ from paretosoc.results.text.member_diff import describe_difference, member_lines
 from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from paretosoc.dse.api.front import Front
@@ -47,7 +46,7 @@ _TWO_ENDS = (FASTEST, LOWEST_ENERGY)
 
 def front_figure(
     what: str, named: Sequence[tuple[str, Front]], members: Sequence[str] = ()
-) -> Figure | Picture:
+) -> Picture:
     """Return a figure of one or several fronts: see :meth:`dse.Front.figure`."""
     from paretosoc.fitness.execution import scheduled
     from paretosoc.results.plots.energy import draw_energy
@@ -60,10 +59,10 @@ def front_figure(
     fronts = [(name, front.numeric) for name, front in named]
     if what == "front":
         if len(fronts) > 1:
-            return draw_fronts(fronts)
+            return draw_fronts(fronts).picture()
         return draw_front(fronts[0][1], choice_intervals(named[0][1])).picture()
     if what == "convergence":
-        return draw_convergence(fronts)
+        return draw_convergence(fronts).picture()
     chosen = [
         (
             member_title(front, index) if len(fronts) == 1 else f"{name}, member {index}",
@@ -77,15 +76,13 @@ def front_figure(
         )
     ]
     if what == "roofline":
-        return draw_roofline(
-            [(title, _rooflines(named[n][1], member)) for title, n, member in chosen]
-        )
+        roofs = [(title, _rooflines(named[n][1], member)) for title, n, member in chosen]
+        return draw_roofline(roofs).picture()
     of_fronts = [(title, fronts[n][1].problem, member) for title, n, member in chosen]
     if what == "energy":
-        return draw_energy(of_fronts)
-    return draw_gantts(
-        [(title, scheduled(problem, member)) for title, problem, member in of_fronts]
-    )
+        return draw_energy(of_fronts).picture()
+    schedules = [(title, scheduled(problem, member)) for title, problem, member in of_fronts]
+    return draw_gantts(schedules).picture()
 
 
 def _rooflines(front: Front, member: Member) -> list[Roof]:

@@ -11,7 +11,6 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import other_kind
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from paretosoc.results.plots.picture import Picture
@@ -55,9 +54,7 @@ class Result(Protocol):
         ...
 
     @classmethod
-    def drawn(
-        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]
-    ) -> Figure | Picture:
+    def drawn(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Picture:
         """Return a picture of one or several results, one of ``PLOTS``."""
         ...
 

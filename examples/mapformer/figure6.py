@@ -25,7 +25,9 @@ from examples.mapformer.wide_console import wide_console
 from paretosoc.dse.papers.managers.mapformer.value import Mode
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
-from paretosoc.results.plots.style import COLOURS, PAGE_INCHES, PICTURE_MAKERS, picture_settings
+from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
+from paretosoc.results.plots.items import FORMS, Curve, Marks, solid_marks
+from paretosoc.results.plots.style import COLOURS, PICTURE_MAKERS
 
 SIZES = (5, 6, 7, 8, 9, 10)
 FIGURES = {
@@ -110,21 +112,16 @@ def summary(results: Results) -> list[str]:
 
 def draw(results: Results, path: Path) -> None:
     """A panel for each figure, a line for each mode."""
-    from matplotlib.figure import Figure
-
-    with picture_settings():
-        figure = Figure(figsize=(PAGE_INCHES, 2.4), layout="constrained")
-        panels = figure.subplots(1, len(FIGURES))
-        for panel, (name, title) in zip(panels, FIGURES.items(), strict=True):
-            for mode, marker, colour in zip(Mode, "osD^", COLOURS, strict=False):
-                values = [mean_of(results, name, mode, size) for size in SIZES]
-                style = {"marker": marker, "markersize": 4, "color": colour}
-                panel.plot(SIZES, values, label=mode.value, **style)
-            panel.set_xlabel("networks")
-            panel.set_ylabel(title)
-            panel.set_ylim(bottom=0)
-        panels[-1].legend()
-        path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
+    charts = []
+    for name, title in FIGURES.items():
+        items: list[Curve | Marks] = []
+        for mode, form, colour in zip(Mode, FORMS, COLOURS, strict=False):
+            points = [(size, mean_of(results, name, mode, size)) for size in SIZES]
+            items += [Curve(points, colour, 1.1), solid_marks(points, form, colour, mode.value)]
+        most = max(value for item in items for _, value in item.points)
+        x, y = Axis.over("networks", SIZES, 0.06), Axis(title, 0.0, 1.05 * most)
+        charts.append(Chart(x, y, tuple(items), width=PAGE / len(FIGURES)))
+    path.write_bytes(PICTURE_MAKERS[path.suffix](Charts([charts]).picture()))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,9 @@ from examples.mapformer.published import GAIN_PERCENT, gain_percent
 from examples.mapformer.wide_console import wide_console
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
-from paretosoc.results.plots.style import PAGE_INCHES, PICTURE_MAKERS, picture_settings
+from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
+from paretosoc.results.plots.items import bar
+from paretosoc.results.plots.style import PICTURE_MAKERS
 
 EVERYBODY = (*MANAGERS, MAPFORMER, OURS)
 
@@ -216,27 +218,25 @@ def document(results: Results) -> list[dict[str, object]]:
 
 def draw(results: Results, path: Path) -> None:
     """Bars by cap, a panel for each number of networks."""
-    from matplotlib.figure import Figure
-
+    means = {name: efficiency(results, name) for name in EVERYBODY}
+    most = max(value for found in means.values() for value in found.values())
+    names = {float(i): f"{cap} W" for i, cap in enumerate(CAPS_W)}
+    x = Axis("power cap", -0.5, len(CAPS_W) - 0.5, names=names)
+    charts: list[Chart] = []
     width = 0.8 / len(EVERYBODY)
-    with picture_settings():
-        figure = Figure(figsize=(PAGE_INCHES, 2.6), layout="constrained")
-        panels = figure.subplots(1, len(SIZES), sharey=True)
-        for panel, size in zip(panels, SIZES, strict=True):
-            for k, name in enumerate(EVERYBODY):
-                means = efficiency(results, name)
-                at = [i + (k - (len(EVERYBODY) - 1) / 2) * width for i in range(len(CAPS_W))]
-                heights = [means[size, cap] for cap in CAPS_W]
-                panel.bar(at, heights, width, label=name, color=_COLOURS[k])
-            panel.set_xticks(range(len(CAPS_W)), [f"{cap} W" for cap in CAPS_W])
-            panel.set_title(f"{size} networks")
-            panel.set_xlabel("power cap")
-        panels[0].set_ylabel("inferences per joule")
-        figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=7)
-        path.write_bytes(PICTURE_MAKERS[path.suffix](figure))
+    for size in SIZES:
+        items = []
+        for k, (name, colour) in enumerate(zip(EVERYBODY, COLOURS, strict=True)):
+            for i, cap in enumerate(CAPS_W):
+                box = (i - 0.4 + k * width, 0.0, i - 0.4 + (k + 1) * width, means[name][size, cap])
+                items.append(bar(*box, colour, name=name))
+        y = Axis("" if charts else "inferences per joule", 0.0, 1.05 * most)
+        title = f"{size} networks"
+        charts.append(Chart(x, y, tuple(items), title=title, width=PAGE / len(SIZES)))
+    path.write_bytes(PICTURE_MAKERS[path.suffix](Charts([charts]).picture()))
 
 
-_COLOURS: Sequence[str] = (
+COLOURS: Sequence[str] = (
     "#bbbbbb", "#999999", "#777777", "#88ccee", "#4477aa", "#ddaa33", "#228833",
 )  # fmt: skip
 

@@ -17,10 +17,9 @@ import argparse
 import json
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.box import SIMPLE
@@ -50,15 +49,15 @@ from paretosoc.results.export.result_folder import write_results
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.io.canonical_json import canonical_bytes
+from paretosoc.results.plots.chart import Axis
 from paretosoc.results.plots.fronts import draw_fronts
-from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+from paretosoc.results.plots.items import Marks
+from paretosoc.results.plots.picture import Picture, Text
+from paretosoc.results.plots.style import PICTURE_MAKERS
 from paretosoc.results.problem.execution import IdleTime
 from paretosoc.results.problem.objectives import idle_time_name
 from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.catalogue.catalogue import load_network
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 MEASUREMENTS = Path(__file__).parent / "five_pairs.csv"
 PLATFORM = "jetson-tx2"
@@ -192,27 +191,19 @@ def _result(
     )
 
 
-def picture(fronts: Sequence[Front]) -> Figure:
+def picture(fronts: Sequence[Front]) -> Picture:
     """Fronts of one network, which differ in T, and TensorRT's, which has one unit and so one T."""
-    figure = draw_fronts([("ours", front) for front in fronts])
-    (axes,) = figure.axes
+    ((chart,),) = draw_fronts([("ours", front) for front in fronts]).rows
     throughput, energy = fronts[0].problem.objectives
     theirs = [
         point.member.objectives for point in fronts[0].baselines if point.name == TensorRtStyle.name
     ]
-    axes.scatter(
-        [throughput.shown(rate) for rate, _ in theirs],
-        [energy.shown(use) for _, use in theirs],
-        marker="x",
-        s=16,
-        color="black",
-        linewidths=0.9,
-        zorder=3,
-        label="TensorRT-style, either T",
-    )
-    figure.legends[0].remove()
-    figure.legend(*axes.get_legend_handles_labels(), loc="outside upper left", ncols=1)
-    return figure
+    points = [(throughput.shown(rate), energy.shown(use)) for rate, use in theirs]
+    crosses = Marks(points, name="TensorRT-style, either T")
+    every = [p for item in chart.items if not isinstance(item, Text) for p in item.points]
+    xs, ys = zip(*points, *every, strict=True)
+    x, y = Axis.over(chart.x.title, xs, 0.06), Axis.over(chart.y.title, ys, 0.06)
+    return replace(chart, x=x, y=y, items=(*chart.items, crosses)).picture()
 
 
 def grid(results: Sequence[Result]) -> Table:
@@ -263,11 +254,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         folder = options.output / f"{network}-{idle_time.value}"
         write_results(folder, front, overwrite=True)
     for network, both in fronts.items():
-        with picture_settings():
-            figure = picture(both)
-            for suffix in (".svg", ".png"):
-                path = options.output / f"{network}{suffix}"
-                path.write_bytes(PICTURE_MAKERS[suffix](figure))
+        drawn = picture(both)
+        for suffix in (".svg", ".png"):
+            path = options.output / f"{network}{suffix}"
+            path.write_bytes(PICTURE_MAKERS[suffix](drawn))
     if options.json:
         print(json.dumps([asdict(result) for result in results], indent=1))
         return

@@ -13,7 +13,7 @@ from paretosoc.common.arrays import FloatArray
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.plots.chart import Curve, Item, Marks
+from paretosoc.results.plots.items import Curve, Item, Marks
 from paretosoc.results.plots.picture import Point
 from paretosoc.results.plots.style import viridis
 from paretosoc.results.problem.objectives import Objective
@@ -26,10 +26,11 @@ WIDEST = 1 / 3
 have most of such an error in common, which words say better."""
 
 
-def staircase(points: Sequence[Point], objectives: Sequence[Objective]) -> list[Point]:
+def staircase(points: Sequence[Point], objectives: Sequence[Objective] = ()) -> list[Point]:
     """Return the points, of rising x, with the corner between each two: in between two members the
-    best known is the worse of both, never the diagonal."""
-    falls = objectives[0].larger_is_better
+    best known is the worse of both, never the diagonal. Without objectives y holds until the next
+    point."""
+    falls = bool(objectives) and objectives[0].larger_is_better
     corners = [(x0, y1) if falls else (x1, y0) for (x0, y0), (x1, y1) in pairwise(points)]
     return [each for pair in zip(points, corners, strict=False) for each in pair] + [points[-1]]
 

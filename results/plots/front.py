@@ -21,7 +21,8 @@ from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.plots.bars import Bars, Intervals, bars_of, levels, staircase
 from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
-from paretosoc.results.plots.chart import FORMS, Axis, Chart, Colours, Curve, Item, Marks
+from paretosoc.results.plots.chart import Axis, Chart, Colours
+from paretosoc.results.plots.items import FORMS, Curve, Item, Marks
 from paretosoc.results.plots.names import names_of, place_names, written_names
 from paretosoc.results.plots.picture import Point
 from paretosoc.results.plots.style import COLOURS, GREY, INK, LIGHT, PICTURE_MAKERS, viridis
@@ -87,7 +88,7 @@ def draw_front(front: Front, intervals: Intervals | None = None) -> Chart:
     bars = bars_of(problem, points, intervals, logs) if intervals else Bars()
     places += [end for segment in bars.segments for end in segment]
     x, y = (
-        Axis(axis_title(objective, problem), 0.0, 1.0, log).widened([p[k] for p in places], 0.12)
+        Axis.over(axis_title(objective, problem), [p[k] for p in places], 0.12, is_log=log)
         for k, (objective, log) in enumerate(zip(objectives, logs, strict=False))
     )
     marks = baseline_marks(front, xs, ys, ((x.low, x.high), (y.low, y.high)))

@@ -5,18 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray
-from paretosoc.results.plots.style import INK, LINE_COLOURS, PAGE_INCHES, add_legend, use_log_scale
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-_LINES: tuple[Any, ...] = ("-", "--", ":", "-.")
-_MARKERS = "osD^vP*X"
+from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
+from paretosoc.results.plots.items import DASHES, FORMS, Curve, Marks
+from paretosoc.results.plots.style import INK, LINE_COLOURS
 
 
 @dataclass(frozen=True)
@@ -55,67 +50,46 @@ class Roof:
         return rate / (self.watts + self.watts_per_gbps * rate / intensity)
 
 
-def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Figure:
-    """Return the roofs of members, each beside its title, as a matplotlib figure: of time and, if
-    powers are known, of energy. Groups that move nothing stand at the right edge. Convolutions by
-    Winograd's algorithm may lie above the roof. Units of a member with the same roof have one
-    line."""
-    from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
-
+def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Charts:
+    """Return the roofs of members, each beside its title: of time and, if powers are known, of
+    energy. Groups that move nothing stand at the right edge. Convolutions by Winograd's algorithm
+    may lie above the roof. Units of a member with the same roof have one line."""
     roofs = [
         (n, title, roof) for n, (title, apart) in enumerate(members) for roof in _together(apart)
     ]
-    names = list(dict.fromkeys(roof.unit for _, _, roof in roofs))
+    units = list(dict.fromkeys(roof.unit for _, _, roof in roofs))
     networks = list(dict.fromkeys(p.network for *_, roof in roofs for p in roof.points))
     finite = [p.intensity for *_, roof in roofs for p in roof.points if p.intensity < math.inf]
     ridges = [roof.gops / roof.gbps for *_, roof in roofs]
     low, high = min((*finite, *ridges)) or 1.0, max((*finite, *ridges, 1.0))
-    steps = np.geomspace(low / 2, 2 * high, 200)
-    powered = all(roof.watts > 0 for *_, roof in roofs)
-    width = PAGE_INCHES if powered else PAGE_INCHES / 2
-    figure = Figure(figsize=(width, 3.0), layout="constrained")
+    intensities = np.geomspace(low / 2, 2 * high, 200)
     panels = [("Giga-operations per second", Roof.attainable, "gops")]
-    if powered:
+    if all(roof.watts > 0 for *_, roof in roofs):
         panels.append(("Giga-operations per joule", Roof.attainable_per_watt, "gops_per_watt"))
-    for place, (label, line, field) in enumerate(panels, 1):
-        axes = figure.add_subplot(1, len(panels), place)
-        axes.grid(True)
-        for n, _, roof in roofs:
-            colour = LINE_COLOURS[names.index(roof.unit) % len(LINE_COLOURS)]
-            axes.plot(steps, line(roof, steps), _LINES[n % len(_LINES)], color=colour, linewidth=1)
-            for point in roof.points:
-                axes.plot(
-                    min(point.intensity, steps[-1]),
-                    getattr(point, field),
-                    _MARKERS[networks.index(point.network) % len(_MARKERS)],
-                    color=colour,
-                    markerfacecolor="white" if n else colour,
-                    markersize=4,
-                    clip_on=False,
-                )
-        use_log_scale(axes.xaxis)
-        use_log_scale(axes.yaxis)
-        axes.set_xlim(steps[0], steps[-1])
-        axes.set_xlabel("Operations per byte of memory traffic")
-        axes.set_ylabel(label)
-    handles = [
-        Line2D(
-            *([], []),
-            color=LINE_COLOURS[names.index(roof.unit) % len(LINE_COLOURS)],
-            linestyle=_LINES[n % len(_LINES)],
-            label=f"{title}: {roof.unit} ("
-            + ", ".join(f"{clock} {mhz:.0f} MHz" for clock, mhz in roof.clocks_mhz)
-            + ")",
-        )
-        for n, title, roof in roofs
-    ]
-    handles += [
-        Line2D([], [], color=INK, linestyle="", marker=_MARKERS[k % len(_MARKERS)], label=name)
-        for k, name in enumerate(networks)
-    ]
-    add_legend(figure, handles=handles)
-    return figure
+    x = Axis("Operations per byte of memory traffic", low / 2, 2 * high, is_log=True)
+    charts = []
+    for label, line, field in panels:
+        items: list[Curve | Marks] = []
+        for n, title, roof in roofs:
+            colour = LINE_COLOURS[units.index(roof.unit) % len(LINE_COLOURS)]
+            clocks = ", ".join(f"{clock} {mhz:.0f} MHz" for clock, mhz in roof.clocks_mhz)
+            points = list(zip(intensities.tolist(), line(roof, intensities).tolist(), strict=True))
+            name, dash = f"{title}: {roof.unit} ({clocks})", DASHES[n % len(DASHES)]
+            items.append(Curve(points, colour, 1.0, dash=dash, name=name))
+            fill = "#FFFFFF" if n else colour
+            for k, network in enumerate(networks):
+                groups = [p for p in roof.points if p.network == network]
+                places = [(min(p.intensity, x.high), getattr(p, field)) for p in groups]
+                form = FORMS[k % len(FORMS)]
+                items.append(Marks(places, form, [fill] * len(places), ink=colour, width=1.0))
+        items += [
+            Marks((), FORMS[k % len(FORMS)], name=network, key_fill=INK)
+            for k, network in enumerate(networks)
+        ]
+        values = [y for item in items for _, y in item.points]
+        y = Axis.over(label, values, 0.05, is_log=True)
+        charts.append(Chart(x, y, tuple(items), width=PAGE / 2, height=200.0))
+    return Charts([charts])
 
 
 def _together(roofs: Sequence[Roof]) -> list[Roof]:

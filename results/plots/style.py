@@ -1,4 +1,4 @@
-"""The style of our pictures: a column of a paper wide, colour-blind-safe, always the same bytes."""
+"""The style of our pictures: colour-blind-safe, always the same bytes."""
 
 from __future__ import annotations
 
@@ -7,21 +7,12 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from paretosoc.results.plots.picture import Picture, text_size, wrapped
-
-if TYPE_CHECKING:
-    from matplotlib.axis import Axis
-    from matplotlib.figure import Figure
-    from matplotlib.legend import Legend
+from paretosoc.results.plots.picture import Picture
 
 # If no home folder can be written, matplotlib would log that and the folder that it uses instead.
 logging.getLogger("matplotlib").setLevel(logging.ERROR)
-
-COLUMN_INCHES = 3.5
-"""Width of one column of a two-column page."""
-PAGE_INCHES = 2 * COLUMN_INCHES
 
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#999999")
 """Okabe and Ito's palette for colour-blind readers."""
@@ -29,33 +20,11 @@ LINE_COLOURS = tuple(colour for colour in COLOURS if colour != "#F0E442")
 """Those for lines and crosses. Thin yellow ones are hardly seen on white paper."""
 
 _DOTS_PER_INCH = 300
-_LEGEND_ROWS, _ROW_INCHES = 3, 0.14
-"""Rows of a legend that a figure has room for, and what each further row takes."""
 
 INK, GREY, LIGHT = "#222222", "#777777", "#DDDDDD"
 
 _SETTINGS: Any = {
     "font.family": ["DejaVu Sans"],
-    "font.size": 7.0,
-    "axes.labelsize": 7.5,
-    "axes.linewidth": 0.6,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": "#E6E6E6",
-    "grid.linewidth": 0.5,
-    "xtick.labelsize": 7.0,
-    "ytick.labelsize": 7.0,
-    "xtick.color": INK,
-    "ytick.color": INK,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "legend.fontsize": 6.5,
-    "legend.frameon": False,
-    "hatch.linewidth": 0.5,
-    "hatch.color": "white",
     "svg.hashsalt": "paretosoc",
     "svg.fonttype": "path",
     "pdf.fonttype": 42,
@@ -85,6 +54,12 @@ def ink_on(colour: str) -> str:
     return INK if 299 * red + 587 * green + 114 * blue > 128_000 else "white"
 
 
+def lighter(colour: str, share: float) -> str:
+    """Return a share of a colour ``#rrggbb``, the rest white."""
+    parts = (255 - share * (255 - int(colour[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(part):02X}" for part in parts)
+
+
 @contextmanager
 def picture_settings() -> Iterator[None]:
     """Apply our settings, independent of the user's own configuration of matplotlib."""
@@ -99,110 +74,32 @@ def picture_settings() -> Iterator[None]:
         yield
 
 
-def add_legend(figure: Figure, columns: int = 2, side: str = "left", **options: Any) -> Legend:
-    """Add a legend above the axes, of at most ``columns`` columns and of fewer if names would be
-    cut. Names too long for one column are wrapped. With more than ``_LEGEND_ROWS`` rows the figure
-    grows."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    canvas: Any = FigureCanvasAgg(figure)
-    renderer = canvas.get_renderer()
-    room = 0.97 * figure.bbox.width
-    options |= {"loc": f"outside upper {side}", "borderpad": 0.2}
-    for count in range(columns, 0, -1):
-        legend = figure.legend(ncols=count, **options)
-        width = legend.get_window_extent(renderer).width
-        if width <= room or count == 1:
-            break
-        legend.remove()
-    texts = legend.get_texts()
-    rows = -(-len(texts) // count)
-    if width > room:
-        widest = max(texts, key=lambda text: text.get_window_extent(renderer).width)
-        names, size = widest.get_window_extent(renderer).width, float(widest.get_fontsize())
-        # As drawn, letters are wider than in the font by parts of a dot.
-        dots = text_size(widest.get_text(), size)[0] * (room - width + names) / names
-        for text in texts:
-            text.set_text(wrapped(text.get_text(), size, dots))
-        rows = sum(1 + text.get_text().count("\n") for text in texts)
-    figure.set_figheight(figure.get_figheight() + max(0, rows - _LEGEND_ROWS) * _ROW_INCHES)
-    return legend
-
-
-def use_log_scale(axis: Axis) -> None:
-    """Make an axis logarithmic, with plain numbers, since matplotlib's powers of ten are
-    formulas."""
-    from matplotlib.ticker import LogFormatter
-
-    class Plain(LogFormatter):
-        def __call__(self, x: float, pos: int | None = None) -> str:
-            return f"{x:g}" if super().__call__(x, pos) else ""
-
-    chosen: Any = axis  # The stubs know neither its name nor its scale.
-    chosen.axes.set(**{f"{chosen.axis_name}scale": "log"})
-    axis.set_major_formatter(Plain())
-    axis.set_minor_formatter(Plain(labelOnlyBase=False))
-
-
-def svg_bytes(figure: Figure | Picture) -> bytes:
-    """Return the figure as SVG without date. Equal figures give equal bytes."""
-    if isinstance(figure, Picture):
-        return figure.svg()
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-
-    return _printed(
-        figure,
-        lambda drawn: FigureCanvasSVG(drawn).print_svg,
-        metadata={"Date": None, "Creator": None},
-    )
-
-
-def pdf_bytes(figure: Figure | Picture) -> bytes:
-    """Return the figure as PDF with its fonts in it. Equal figures give equal bytes."""
+def pdf_bytes(picture: Picture) -> bytes:
+    """Return the picture as PDF with its fonts in it. Equal pictures give equal bytes."""
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
-    return _printed(
-        figure,
-        lambda drawn: FigureCanvasPdf(drawn).print_pdf,
-        metadata={"CreationDate": None, "Creator": None, "Producer": None},
-    )
-
-
-def png_bytes(figure: Figure | Picture) -> bytes:
-    """Return the figure as PNG, 300 dots an inch. Equal figures give equal bytes."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    return _printed(
-        figure,
-        lambda drawn: FigureCanvasAgg(drawn).print_png,
-        dpi=_DOTS_PER_INCH,
-        metadata={"Software": None},
-    )
-
-
-def _printed(
-    figure: Figure | Picture,
-    printer: Callable[[Figure], Callable[..., None]],
-    *,
-    dpi: float | None = None,
-    metadata: Any,
-) -> bytes:
-    """Return the bytes that a canvas prints. ``Figure.savefig`` would draw twice, once for the
-    layout alone."""
-    if isinstance(figure, Picture):
-        with picture_settings():
-            return _printed(figure.figure(), printer, dpi=dpi, metadata=metadata)
-    before, buffer = figure.dpi, io.BytesIO()
-    figure.dpi = dpi or before
-    try:
-        printer(figure)(buffer, metadata=metadata)
-    finally:
-        figure.dpi = before
+    buffer, metadata = io.BytesIO(), {"CreationDate": None, "Creator": None, "Producer": None}
+    # Figure.savefig would draw twice, once for the layout alone.
+    with picture_settings():
+        canvas: Any = FigureCanvasPdf(picture.figure())
+        canvas.print_pdf(buffer, metadata=metadata)
     return buffer.getvalue()
 
 
-PICTURE_MAKERS: dict[str, Callable[[Any], bytes]] = {
-    ".svg": svg_bytes,
+def png_bytes(picture: Picture) -> bytes:
+    """Return the picture as PNG, 300 dots an inch. Equal pictures give equal bytes."""
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    buffer = io.BytesIO()
+    with picture_settings():
+        canvas: Any = FigureCanvasAgg(picture.figure())
+        canvas.figure.dpi = _DOTS_PER_INCH
+        canvas.print_png(buffer, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+PICTURE_MAKERS: dict[str, Callable[[Picture], bytes]] = {
+    ".svg": Picture.svg,
     ".pdf": pdf_bytes,
     ".png": png_bytes,
 }

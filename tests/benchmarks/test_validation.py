@@ -235,7 +235,7 @@ def test_every_set_has_a_picture_on_the_page(found, tmp_path):
     names = [path.name for path in write_pictures([f for f in found if f.data in some], tmp_path)]
     assert names == [picture_name(data) for data in some]
     for name in names:
-        assert (tmp_path / name).read_bytes().startswith(b"<?xml")
+        assert (tmp_path / name).read_bytes().startswith(b"<svg")
 
 
 def test_default_options_of_calibrate_on_the_tx2_grid(found):

@@ -29,7 +29,7 @@ from paretosoc.dse.tools.host.measure.fidelity_figures import (
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of
 from paretosoc.dse.tools.host.measure.running import host_machine
 from paretosoc.results.export.result_folder import read_costs, read_results
-from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+from paretosoc.results.plots.style import PICTURE_MAKERS
 
 MAX_LOST = 0.05
 """With more, measurements are of the other processes."""
@@ -71,8 +71,7 @@ def fidelity(
             say=lambda text: None if quiet else say(text),
         )
     if output is not None:
-        with picture_settings():
-            replace_file(output, PICTURE_MAKERS[output.suffix](draw_fidelity(found)))
+        replace_file(output, PICTURE_MAKERS[output.suffix](draw_fidelity(found)))
     if as_json:
         print(json.dumps(fidelity_document(found), indent=2))
     else:

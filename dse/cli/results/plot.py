@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,8 +11,6 @@ from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from paretosoc.results.plots.picture import Picture
 
 
@@ -81,7 +78,7 @@ def plot(
             raise WorkloadError("--platform: is for roofline, without --member and --label")
         problem = Problem([str(name) for name in folders], platform)
         roofs = unit_rooflines(problem.numeric, problem.costs, problem.platform)
-        _write(output, lambda: draw_roofline([("fastest", roofs)]))
+        _write(output, draw_roofline([("fastest", roofs)]).picture())
         return
     for folder in folders:
         if not folder.is_dir():
@@ -91,16 +88,14 @@ def plot(
     results = [open_result(folder) for folder in folders]
     kind = type(results[0])
     named = list(zip(label or _names(folders), results, strict=True))
-    _write(output, lambda: kind.drawn(what.value, named, member or ()))
+    _write(output, kind.drawn(what.value, named, member or ()))
 
 
-def _write(output: Path, draw: Callable[[], Figure | Picture]) -> None:
+def _write(output: Path, picture: Picture) -> None:
     from paretosoc.common.files import replace_file
-    from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings
+    from paretosoc.results.plots.style import PICTURE_MAKERS
 
-    with picture_settings():
-        picture = PICTURE_MAKERS[output.suffix](draw())
-    replace_file(output, picture)
+    replace_file(output, PICTURE_MAKERS[output.suffix](picture))
     print(f"Written to {output}")
 
 

@@ -6,17 +6,16 @@ Its files are ``replay.json``, ``replay.csv`` (a row per frame) and the pictures
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
 
 from paretosoc.common.tables import csv_text
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.results.io.atomic_folder import FolderKind
-from paretosoc.results.plots.style import COLOURS, COLUMN_INCHES, GREY, INK, use_log_scale
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from paretosoc.results.plots.bars import staircase
+from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
+from paretosoc.results.plots.items import DASHES, Curve, Item, solid_marks
+from paretosoc.results.plots.picture import Picture, Text
+from paretosoc.results.plots.style import COLOURS, GREY, INK, png_bytes
 
 FORMAT = "paretosoc-replay/1"
 REPLAY_FOLDER = FolderKind(frozenset({"replay.json", "replay.csv", "replay.svg", "replay.png"}))
@@ -101,122 +100,81 @@ def replay_csv(replay: Replay) -> str:
 
 def replay_files(replay: Replay) -> dict[str, bytes]:
     """Return all four files by name. Equal replays give equal bytes."""
-    from paretosoc.results.plots.style import picture_settings, png_bytes, svg_bytes
-
-    with picture_settings():
-        return {
-            "replay.csv": replay_csv(replay).encode(),
-            "replay.svg": svg_bytes(draw_replay(replay)),
-            "replay.png": png_bytes(draw_replay(replay)),
-            "replay.json": replay_json(replay).encode(),
-        }
+    picture = draw_replay(replay)
+    return {
+        "replay.csv": replay_csv(replay).encode(),
+        "replay.svg": picture.svg(),
+        "replay.png": png_bytes(picture),
+        "replay.json": replay_json(replay).encode(),
+    }
 
 
 BLUE, ORANGE = COLOURS[0], COLOURS[1]
+_TAKEN_UP = "schedule taken up"
 _FIRST_S = 1e-3
 """The start of the logarithmic axes."""
 
 
-def draw_replay(replay: Replay) -> Figure:
-    """Return the picture as a matplotlib figure."""
-    from matplotlib.figure import Figure
+def draw_replay(replay: Replay) -> Picture:
+    """Return the picture: latency over the whole time, and from each change on."""
+    times = [frame.latency_ps for frame in replay.frames]
+    times += [s.latency_ps for phase in replay.phases for s in phase.schedules]
+    times += [time for phase in replay.phases for time in (phase.baseline_ps, phase.oracle_ps)]
+    y = Axis.over("Latency (ms)", [time / PS_PER_MS for time in times], 0.05)
+    width = PAGE / len(replay.phases)
+    changes = [
+        replace(_change(phase, y if k == 0 else replace(y, title="")), width=width)
+        for k, phase in enumerate(replay.phases)
+    ]
+    return Charts([[_whole(replay, y)], changes]).picture()
 
-    figure = Figure(figsize=(2 * COLUMN_INCHES, 4.0), layout="constrained")
-    count = len(replay.phases)
-    grid = figure.add_gridspec(2, count, height_ratios=(1, 1.1))
-    whole = figure.add_subplot(grid[0, :])
-    _draw_whole(whole, replay)
-    first = None
+
+def _whole(replay: Replay, y: Axis) -> Chart:
+    items: list[Item] = []
     for index, phase in enumerate(replay.phases):
-        axes = figure.add_subplot(grid[1, index], sharey=first)
-        first = first or axes
-        _draw_change(axes, phase)
-        if index:
-            axes.tick_params(labelleft=False)
-        else:
-            axes.set_ylabel("Latency (ms)")
-    handles, labels = whole.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=len(labels))
-    return figure
-
-
-def _draw_whole(axes: Axes, replay: Replay) -> None:
-    axes.grid(True)
-    for index, phase in enumerate(replay.phases):
-        names = (
-            ("best naive schedule", "optimum (oracle)", "D-HaX-CoNN", "schedule taken up")
-            if index == 0
-            else (None, None, None, None)
-        )
         frames = [frame for frame in replay.frames if frame.phase == index]
-        span = [phase.begins_s, phase.ends_s]
-        axes.plot(
-            span, [phase.baseline_ps / PS_PER_MS] * 2, color=GREY, linestyle=":", label=names[0]
-        )
-        axes.plot(
-            span, [phase.oracle_ps / PS_PER_MS] * 2, color=ORANGE, linewidth=2.6, label=names[1]
-        )
-        axes.plot(
-            [frame.start_ps / PS_PER_S for frame in frames],
-            [frame.latency_ps / PS_PER_MS for frame in frames],
-            color=BLUE,
-            linewidth=1.0,
-            drawstyle="steps-post",
-            label=names[2],
-        )
-        used = [schedule for schedule in phase.schedules if schedule.used_s is not None]
-        axes.plot(
-            [phase.begins_s + (schedule.used_s or 0.0) for schedule in used],
-            [schedule.latency_ps / PS_PER_MS for schedule in used],
-            color=BLUE,
-            marker="*",
-            markersize=4,
-            linestyle="none",
-            label=names[3],
-        )
-        axes.axvline(phase.begins_s, color=GREY, linewidth=0.5)
-        axes.text(
-            (phase.begins_s + phase.ends_s) / 2,
-            1.0,
-            phase.name,
-            transform=axes.get_xaxis_transform(),
-            ha="center",
-            va="bottom",
-            fontsize=6.5,
-        )
-    axes.set_xlim(replay.phases[0].begins_s, replay.phases[-1].ends_s)
-    axes.set_xlabel("Time (s)")
-    axes.set_ylabel("Latency (ms)")
+        latencies = [(f.start_ps / PS_PER_S, f.latency_ps / PS_PER_MS) for f in frames]
+        items += _lines(phase, phase.begins_s, phase.ends_s, staircase(latencies))
+        used = _used(phase)
+        stars = [(phase.begins_s + time, latency) for time, latency in used]
+        items.append(solid_marks(stars, "*", BLUE, _TAKEN_UP))
+        items.append(Curve([(phase.begins_s, y.low), (phase.begins_s, y.high)], GREY, 0.5))
+        middle = (phase.begins_s + phase.ends_s) / 2
+        items.append(Text((middle, y.high), phase.name, 6.5, INK, 0.5, 0.0))
+    x = Axis("Time (s)", replay.phases[0].begins_s, replay.phases[-1].ends_s)
+    return Chart(x, y, tuple(items), width=PAGE, height=110.0)
 
 
-def _draw_change(axes: Axes, phase: ReplayPhase) -> None:
-    """Draw one change. Events within the first millisecond are drawn at it."""
-    axes.grid(True)
-    use_log_scale(axes.xaxis)
+def _change(phase: ReplayPhase, y: Axis) -> Chart:
+    """Return one change. Events within the first millisecond are drawn at it."""
     last = phase.ends_s - phase.begins_s
-    used = [schedule for schedule in phase.schedules if schedule.used_s is not None]
-    times = [max(schedule.used_s or 0.0, _FIRST_S) for schedule in used]
-    values = [schedule.latency_ps / PS_PER_MS for schedule in used]
-    axes.plot([_FIRST_S, last], [phase.baseline_ps / PS_PER_MS] * 2, color=GREY, linestyle=":")
-    axes.plot([_FIRST_S, last], [phase.oracle_ps / PS_PER_MS] * 2, color=ORANGE, linewidth=2.6)
-    axes.plot(
-        [_FIRST_S, *times[1:], last],
-        [*values, values[-1]],
-        color=BLUE,
-        linewidth=1.0,
-        drawstyle="steps-post",
-    )
-    axes.plot(times, values, color=BLUE, marker="*", markersize=5, linestyle="none")
+    used = [(max(time, _FIRST_S), latency) for time, latency in _used(phase)]
+    steps = staircase([(_FIRST_S, used[0][1]), *used[1:], (last, used[-1][1])])
+    items = _lines(phase, _FIRST_S, last, steps)
+    items.append(solid_marks(used, "*", BLUE, _TAKEN_UP))
     if phase.proved_s is not None:
         at = max(phase.proved_s, _FIRST_S)
-        axes.axvline(at, color=INK, linewidth=0.6, linestyle="--")
-        axes.text(
-            at,
-            0.6,
-            f" proved\n {1000 * phase.proved_s:.0f} ms",
-            transform=axes.get_xaxis_transform(),
-            va="top",
-            fontsize=6.5,
-        )
-    axes.set_xlim(_FIRST_S, last)
-    axes.set_xlabel("Time after the change (s)")
+        items.append(Curve([(at, y.low), (at, y.high)], INK, 0.6, dash=DASHES[1]))
+        words = f"\N{NO-BREAK SPACE}proved\n\N{NO-BREAK SPACE}{1000 * phase.proved_s:.0f} ms"
+        items.append(Text((at, (y.low + y.high) / 2), words, 6.5, INK))
+    x = Axis("Time after the change (s)", _FIRST_S, last, is_log=True)
+    return Chart(x, y, tuple(items), height=120.0)
+
+
+def _used(phase: ReplayPhase) -> list[tuple[float, float]]:
+    """Return the seconds at which schedules were taken up, and their latency in ms."""
+    schedules = (schedule for schedule in phase.schedules if schedule.used_s is not None)
+    return [(schedule.used_s or 0.0, schedule.latency_ps / PS_PER_MS) for schedule in schedules]
+
+
+def _lines(
+    phase: ReplayPhase, begin: float, end: float, steps: list[tuple[float, float]]
+) -> list[Item]:
+    """Return the lines of the naive schedule, the optimum and the schedules that were used."""
+    naive, best = phase.baseline_ps / PS_PER_MS, phase.oracle_ps / PS_PER_MS
+    level = [(begin, naive), (end, naive)]
+    return [
+        Curve(level, GREY, 1.1, dash=DASHES[2], name="best naive schedule"),
+        Curve([(begin, best), (end, best)], ORANGE, 2.6, name="optimum (oracle)"),
+        Curve(steps, BLUE, 1.0, name="D-HaX-CoNN"),
+    ]

@@ -34,16 +34,15 @@ SCHEDULE, LISTS = ("method", "copies", "period_ps"), ("engine", "start_ps", "ahe
 def periodic_files(result: PeriodicResult) -> dict[str, bytes]:
     """Return the document and the pictures by name."""
     from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, schedule_picture
-    from paretosoc.results.plots.style import picture_settings, png_bytes, svg_bytes
+    from paretosoc.results.plots.style import png_bytes
 
     files = {FILE: canonical_bytes(periodic_to_document(result))}
-    with picture_settings():
-        for name, figure in (
-            ("front", front_picture(result)),
-            ("schedule", schedule_picture(result.members[0])),
-        ):
-            files[f"{name}.svg"] = svg_bytes(figure)
-            files[f"{name}.png"] = png_bytes(figure)
+    for name, picture in (
+        ("front", front_picture(result)),
+        ("schedule", schedule_picture(result.members[0])),
+    ):
+        files[f"{name}.svg"] = picture.svg()
+        files[f"{name}.png"] = png_bytes(picture)
     return files
 
 

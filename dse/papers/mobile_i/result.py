@@ -14,10 +14,10 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, LOWEST_ENERGY, member_number
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
     from rich.console import RenderableType
 
     from paretosoc.dse.certificate.verify.checks import Check
+    from paretosoc.results.plots.picture import Picture
 
 FILE = "periodic.json"
 SMALLEST = "smallest"
@@ -176,7 +176,7 @@ class PeriodicResult:
     @classmethod
     def drawn(
         cls, what: str, named: Sequence[tuple[str, PeriodicResult]], members: Sequence[str]
-    ) -> Figure:
+    ) -> Picture:
         """Return ``front`` of one or several results, or ``gantt`` of one schedule.
 
         Raises:

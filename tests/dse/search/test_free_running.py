@@ -25,7 +25,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.export.report import report_html
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.plots.gantt import draw_gantts
-from paretosoc.results.plots.style import picture_settings
+from paretosoc.results.plots.picture import Text
 from paretosoc.results.problem.execution import FreeRunning, Pipeline
 from paretosoc.results.text.rates import describe_shown_part
 from paretosoc.results.text.schedule import activity, stretches
@@ -190,9 +190,8 @@ def test_every_view_says_what_it_shows(folder: Path, alone: Path, tmp_path: Path
         assert [(e["args"]["begin_ps"], e["args"]["end_ps"]) for e in windows] == (
             [(begin, end)] if begin < member.free_run.shown_ps else []
         )
-        with picture_settings():
-            figure = draw_gantts([("", picture)])
-        assert figure.axes[0].get_title(loc="left") == words
+        drawn = [item for item in draw_gantts([("", picture)]).items if isinstance(item, Text)]
+        assert drawn[0].words == words
 
 
 def test_evaluate_names_its_own_option_for_the_rest(folder: Path, dse) -> None:

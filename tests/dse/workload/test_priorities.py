@@ -51,9 +51,8 @@ def test_the_schedule_goes_by_priority_and_is_verified(dse, folder):
 def test_where_it_is_not_0_it_is_shown(dse, folder):
     front = read_results(folder)
     assert "background (1 group, 3 times a frame, priority 2)" in describe_space(front.problem)
-    legend = draw_gantts([("", scheduled(front.problem, front.members[0]))]).legends[0]
-    labels = [text.get_text() for text in legend.get_texts()]
-    assert labels[:4] == [
+    legend = draw_gantts([("", scheduled(front.problem, front.members[0]))]).legend
+    assert list(legend)[:4] == [
         *("background, priority 2", "late, priority 1", "also, priority 1", "urgent"),
     ]
     assert report_data(front, schedule_of)["members"][0]["priorities"] == [[2], [1], [1], [0]]

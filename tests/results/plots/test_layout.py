@@ -32,6 +32,9 @@ def test_ticks_are_round_numbers_that_keep_apart():
     assert log.share(0.003) == 0
     assert log.share(900.0) == 1
     assert Axis("", 1.0, 100.0, is_log=True).share(10.0) == pytest.approx(0.5)
+    for low, high in ((2.1, 2.9), (11.0, 19.0), (0.6, 2.9), (3.1, 15.0)):
+        ticks = Axis("", low, high, is_log=True).ticks(180.0, width)
+        assert sum(text != "" for _, text in ticks) >= 2
 
 
 def test_words_are_wrapped_and_keep_their_letters():

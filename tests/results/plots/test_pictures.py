@@ -17,13 +17,13 @@ from paretosoc.results.export.result_folder import write_results
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import BaselinePoint, BoundSummary
 from paretosoc.results.plots.bars import SHARES
-from paretosoc.results.plots.chart import FORMS, Curve
 from paretosoc.results.plots.front import draw_front, front_pictures
 from paretosoc.results.plots.fronts import draw_convergence, draw_fronts
 from paretosoc.results.plots.gantt import draw_gantts, gantt_picture
+from paretosoc.results.plots.items import FORMS, Curve
 from paretosoc.results.plots.labels import overlap
 from paretosoc.results.plots.picture import Text
-from paretosoc.results.plots.style import GREY, INK, ink_on, picture_settings
+from paretosoc.results.plots.style import GREY, INK, ink_on
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.text.member_diff import clocks_mhz, conversion_count
 from tests.support.fresh_process import outputs
@@ -42,6 +42,10 @@ print(*(hashlib.sha256(picture).hexdigest() for picture in pictures))
 
 def texts_of(chart):
     return [part for part in chart.picture().parts if isinstance(part, Text)]
+
+
+def lines_of(chart):
+    return [item for item in chart.items if isinstance(item, Curve) and item.points]
 
 
 def all_texts(chart):
@@ -300,13 +304,17 @@ DRAWN = """
 import sys
 from pathlib import Path
 from paretosoc.results.export.result_folder import read_results, write_results
+from paretosoc.dse.api.front import Front
 write_results(Path(sys.argv[1]), read_results(Path(sys.argv[1])), overwrite=True)
 assert (Path(sys.argv[1]) / "front.svg").stat().st_size > 5000
+front = Front.load(sys.argv[1])
+for what in ("front", "gantt", "convergence", "energy"):
+    front.plot(Path(sys.argv[1]).with_name("again.svg"), what, overwrite=True)
 print(sorted({"matplotlib", "PIL"} & set(sys.modules)), end="")
 """
 
 
-def test_a_folder_is_drawn_without_matplotlib(front, tmp_path):
+def test_svg_is_drawn_without_matplotlib(front, tmp_path):
     write_results(tmp_path / "run", front, pictures=False)
     assert outputs(DRAWN, tmp_path / "run") == {b"[]"}
 
@@ -319,14 +327,12 @@ def test_conversions_are_no_transitions(problem, make_members, scheduled, as_for
         units = member.design.units.tolist()
         moves = [{units[a], units[b]} for a, b in problem.edges if units[a] != units[b]]
         conversions = sum(move == {1, 2} for move in moves)
-        figure = draw_gantts([("", shown)])
-        arrows = [text.arrowprops for text in figure.axes[0].texts if not text.get_text()]
-        colours = Counter(arrow["color"] for arrow in arrows)
+        chart = draw_gantts([("", shown)])
+        colours = Counter(item.ink for item in lines_of(chart) if item.arrow)
         assert colours[GREY] == conversions
         assert colours[INK] == len(moves) - conversions
-        legend = {text.get_text() for text in figure.legends[0].get_texts()}
-        assert ("conversion" in legend) == (conversions > 0)
-        assert ("transition" in legend) == (len(moves) > conversions)
+        assert ("conversion" in chart.legend) == (conversions > 0)
+        assert ("transition" in chart.legend) == (len(moves) > conversions)
         assert conversion_count(shown.problem, member) == conversions
         seen += colours
     assert min(seen[GREY], seen[INK]) > 0
@@ -335,18 +341,17 @@ def test_conversions_are_no_transitions(problem, make_members, scheduled, as_for
 def test_gantt_draws_every_execution_and_transition(front, scheduled):
     problem = front.problem
     for member in front.members:
-        with picture_settings():
-            shown = scheduled(problem, member)
-            axes = draw_gantts([("", shown)]).axes[0]
+        shown = scheduled(problem, member)
+        lines = lines_of(draw_gantts([("", shown)]))
         units = member.design.units
         moves = sum(bool(units[a] != units[b]) for a, b in problem.edges)
-        numbers = [text for text in axes.texts if text.get_text()]
-        assert len(axes.texts) - len(numbers) == moves
-        for line in axes.lines:
+        assert sum(line.arrow for line in lines) == moves
+        for line in (line for line in lines if line.dash):
             # A move that waits for its unit: the line ends where an execution there begins.
             starts = [row.start_ps / 1e9 for row in shown.schedule.groups]
-            assert min(abs(start - line.get_xdata()[1]) for start in starts) < 1e-9
-        widths = sum(bar.get_width() for bar in axes.patches if bar.get_fill())
+            assert min(abs(start - line.points[1][0]) for start in starts) < 1e-9
+        bars = (line.points for line in lines if line.fill != "none")
+        widths = sum(right - left for (left, _), _, (right, _), _ in bars)
         busy = sum(row.end_ps - row.start_ps for row in shown.schedule.groups)
         assert widths == pytest.approx(busy / 1e9)
 
@@ -393,9 +398,9 @@ def test_thin_lines_and_crosses_are_seen_on_white(front, three_objective_front):
         assert GREY not in inks
         assert len(set(inks)) == 4
         assert all(map(is_dark, inks))
-    with picture_settings():
-        figures = [make([("n", front)] * 9) for make in (draw_fronts, draw_convergence)]
-    drawn = [line.get_color() for figure in figures for line in figure.axes[0].lines]
+    ((fronts,),) = draw_fronts([("n", front)] * 9).rows
+    charts = fronts, draw_convergence([("n", front)] * 9)
+    drawn = [line.ink for chart in charts for line in lines_of(chart)]
     assert len(drawn) == 18
     assert all(map(is_dark, drawn))
 

@@ -6,48 +6,55 @@ from itertools import combinations, pairwise
 import pytest
 
 from paretosoc.results.errors import ResultError
-from paretosoc.results.plots.chart import Curve
 from paretosoc.results.plots.energy import draw_energy
 from paretosoc.results.plots.front import draw_front
 from paretosoc.results.plots.fronts import draw_convergence, draw_fronts
 from paretosoc.results.plots.gantt import draw_gantts
-from paretosoc.results.plots.style import PICTURE_MAKERS, picture_settings, use_log_scale
+from paretosoc.results.plots.items import FORMS, Curve, Marks
+from paretosoc.results.plots.labels import overlap
+from paretosoc.results.plots.picture import Text
+from paretosoc.results.plots.style import PICTURE_MAKERS
 from paretosoc.results.problem.execution import ChannelUse, ClosedForm, IdleTime
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.member_diff import REST, energy_parts_fj
 
-HEADS = {".svg": b"<?xml", ".pdf": b"%PDF", ".png": b"\x89PNG"}
+HEADS = {".svg": b"<svg", ".pdf": b"%PDF", ".png": b"\x89PNG"}
 
 
-def offsets(axes):
-    return [tuple(row) for points in axes.collections for row in points.get_offsets().tolist()]
+def of_type(kind, chart):
+    return [item for item in chart.items if isinstance(item, kind)]
+
+
+def words_of(picture):
+    return [part.words for part in picture.parts if isinstance(part, Text)]
+
+
+def bars_of(chart):
+    """Left, low, right and top of each."""
+    bars = [item for item in of_type(Curve, chart) if item.fill != "none" and item.points]
+    return [(*item.points[0], *item.points[2]) for item in bars]
 
 
 def test_every_format_is_the_same_each_time(front):
     assert set(PICTURE_MAKERS) == set(HEADS)
     for suffix, make in PICTURE_MAKERS.items():
-        pictures = []
-        for _ in range(2):
-            with picture_settings():
-                pictures.append(make(draw_convergence([("one", front)])))
+        pictures = [make(draw_convergence([("one", front)]).picture()) for _ in range(2)]
         assert pictures[0] == pictures[1]
         assert pictures[0].startswith(HEADS[suffix])
 
 
 def test_fronts_side_by_side_hold_every_member(front, make_front, make_problem):
     other = make_front(make_problem(seed=1))
-    with picture_settings():
-        figure = draw_fronts([("one", front), ("two", other)])
-    (axes,) = figure.axes
+    ((chart,),) = draw_fronts([("one", front), ("two", other)]).rows
     expected = [
         (member.makespan_ps / 1e9, member.energy_fj / 1e12)
         for which in (front, other)
         for member in which.members
     ]
-    drawn = offsets(axes)
+    drawn = [point for marks in of_type(Marks, chart) for point in marks.points]
     assert [x for x, _ in drawn] == pytest.approx([x for x, _ in expected])
     assert [y for _, y in drawn] == pytest.approx([y for _, y in expected])
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["one", "two"]
+    assert list(chart.legend) == ["one", "two"]
 
 
 def test_fronts_with_several_t_name_it_in_the_legend_and_one_t_on_the_axis(front):
@@ -60,14 +67,12 @@ def test_fronts_with_several_t_name_it_in_the_legend_and_one_t_on_the_axis(front
         )
         for time in IdleTime
     )
-    with picture_settings():
-        both = draw_fronts([("one", period), ("two", by_sum)])
-        same = draw_fronts([("one", by_sum), ("two", by_sum)])
-    assert both.axes[0].get_ylabel() == "Energy (mJ)"
-    names = [text.get_text() for text in both.legends[0].get_texts()]
-    assert names == ["one, T = period", "two, T = sum of loads"]
-    assert same.axes[0].get_ylabel() == "Energy (mJ, T = sum of loads)"
-    assert [text.get_text() for text in same.legends[0].get_texts()] == ["one", "two"]
+    ((both,),) = draw_fronts([("one", period), ("two", by_sum)]).rows
+    ((same,),) = draw_fronts([("one", by_sum), ("two", by_sum)]).rows
+    assert both.y.title == "Energy (mJ)"
+    assert list(both.legend) == ["one, T = period", "two, T = sum of loads"]
+    assert same.y.title == "Energy (mJ, T = sum of loads)"
+    assert list(same.legend) == ["one", "two"]
 
 
 def test_objectives_in_another_order_are_matched(front):
@@ -77,16 +82,14 @@ def test_objectives_in_another_order_are_matched(front):
         for member in front.members[::-1]
     )
     turned = dataclasses.replace(front, problem=problem, members=members)
-    with picture_settings():
-        axes = draw_fronts([("one", front), ("two", turned)]).axes[0]
-    one, two = (points.get_offsets().tolist() for points in axes.collections)
+    ((chart,),) = draw_fronts([("one", front), ("two", turned)]).rows
+    one, two = (marks.points for marks in of_type(Marks, chart))
     assert one == two[::-1]
 
 
 def test_three_objectives_have_a_panel_for_each_pair(three_objective_front):
-    with picture_settings():
-        figure = draw_fronts([("one", three_objective_front)] * 2)
-    assert [(a.get_xlabel(), a.get_ylabel()) for a in figure.axes] == [
+    (row,) = draw_fronts([("one", three_objective_front)] * 2).rows
+    assert [(chart.x.title, chart.y.title) for chart in row] == [
         ("Latency (ms)", "Energy (mJ)"),
         ("Latency (ms)", "Latency of resnet50 (ms)"),
         ("Energy (mJ)", "Latency of resnet50 (ms)"),
@@ -108,16 +111,13 @@ def test_other_objectives_and_empty_fronts_are_refused(front, three_objective_fr
 
 def test_parts_of_the_energy_add_up(front):
     members = [("a", front.problem, front.members[0]), ("b", front.problem, front.members[-1])]
-    with picture_settings():
-        (axes,) = draw_energy(members).axes
+    bars = bars_of(draw_energy(members))
     for row, (_, problem, member) in enumerate(members):
         parts = energy_parts_fj(problem, member)
         assert sum(parts.values()) == member.energy_fj
         assert list(parts) == [*(unit.name for unit in problem.units), REST]
-        middle = [
-            bar for bar in axes.patches if abs(bar.get_y() + bar.get_height() / 2 - row) < 0.1
-        ]
-        assert sum(bar.get_width() for bar in middle) == pytest.approx(member.energy_fj / 1e12)
+        found = [right - left for left, low, right, top in bars if low < -row < top]
+        assert sum(found) == pytest.approx(member.energy_fj / 1e12)
 
 
 @pytest.mark.parametrize("title", ["a", "a rather long label of a result, with AGX Xavier, knee"])
@@ -130,17 +130,15 @@ def test_numbers_of_the_energy_keep_apart(front, title):
             for unit in front.problem.units
         ),
     )
-    with picture_settings():
-        figure = draw_energy([(title, problem, member) for member in front.members])
-        figure.draw_without_rendering()
-        (axes,) = figure.axes
-        boxes = [text.get_window_extent() for text in axes.texts]
-        page, within = figure.bbox, axes.get_window_extent()
+    chart = draw_energy([(title, problem, member) for member in front.members])
+    numbers = of_type(Text, chart)
+    boxes = [dataclasses.replace(text, at=chart.place(text.at)).box for text in numbers]
     assert len(front.members) < len(boxes)
-    assert within.width > 0.3 * page.width
-    assert all(box.x1 <= page.x1 for box in boxes)
+    _, _, right, _ = chart.frame
+    assert right > 0.3 * chart.width
+    assert all(box[2] <= right for box in boxes)
     for a, b in combinations(boxes, 2):
-        assert not a.overlaps(b)
+        assert not overlap(a, b)
 
 
 LONG = (
@@ -166,23 +164,26 @@ def test_no_legend_or_title_is_cut(front, scheduled, name):
         )
         for field in ("networks", "units")
     )
-    with picture_settings():
-        figures = [
-            draw_fronts([(title, front) for title in names]),
-            draw_convergence([(title, front) for title in names]),
-            draw_energy([("a", units, member) for member in members]),
-            draw_gantts([(name, scheduled(networks, members[0]))]),
-        ]
-        for figure in figures:
-            figure.draw_without_rendering()
-            (legend,) = figure.legends
-            box, page = legend.get_window_extent(), figure.bbox
-            assert 0 <= box.x0 < box.x1 <= page.x1
-            assert page.y1 >= box.y1
-            for axes in figure.axes:
-                assert axes.get_tightbbox().x1 <= page.x1
-                assert axes.get_tightbbox().y1 <= box.y0
-                assert axes.get_window_extent().height > 0.3 * figure.dpi
+    for drawn in (
+        draw_fronts([(title, front) for title in names]),
+        draw_convergence([(title, front) for title in names]),
+        draw_energy([("a", units, member) for member in members]),
+        draw_gantts([(name, scheduled(networks, members[0]))] * 2),
+        draw_gantts([(name, scheduled(units, members[0]))]),
+    ):
+        picture = drawn.picture()
+        left, low, right, top = picture.page
+        boxes = [part.box for part in picture.parts if isinstance(part, Text)]
+        for box in boxes:
+            assert left <= box[0]
+            assert low <= box[1]
+            assert box[2] <= right
+            assert box[3] <= top
+        for a, b in combinations(boxes, 2):
+            assert not overlap(a, b)
+        for chart in (each for row in getattr(drawn, "rows", [[drawn]]) for each in row):
+            assert chart.frame[2] > 0.3 * chart.width
+            assert chart.height > 30
 
 
 def test_schedules_share_one_time(front, scheduled):
@@ -190,14 +191,13 @@ def test_schedules_share_one_time(front, scheduled):
         ("a", scheduled(front.problem, front.members[0])),
         ("b", scheduled(front.problem, front.members[-1])),
     ]
-    with picture_settings():
-        axes = draw_gantts(members).axes
-    assert len({a.get_xlim() for a in axes}) == 1
-    assert [a.get_title(loc="left") for a in axes] == ["a", "b"]
-    for a, (_, shown) in zip(axes, members, strict=True):
+    chart = draw_gantts(members)
+    titles = {text.words: text.at[1] for text in of_type(Text, chart) if text.words in "ab"}
+    assert list(titles) == ["a", "b"]
+    first = [bar for bar in bars_of(chart) if bar[1] > titles["b"]]
+    for bars, (_, shown) in zip((first, bars_of(chart)[len(first) :]), members, strict=True):
         busy = sum(row.end_ps - row.start_ps for row in shown.schedule.groups)
-        widths = sum(bar.get_width() for bar in a.patches if bar.get_fill())
-        assert widths == pytest.approx(busy / 1e9)
+        assert sum(bar[2] - bar[0] for bar in bars) == pytest.approx(busy / 1e9)
 
 
 def test_convergence_is_in_per_cent_of_the_last(front):
@@ -205,27 +205,26 @@ def test_convergence_is_in_per_cent_of_the_last(front):
     end = points[-1].evaluations + 500  # The search went on after its last growth.
     source = dataclasses.replace(front.provenance, evaluations=end)
     longer = dataclasses.replace(front, provenance=source)
-    with picture_settings():
-        (axes,) = draw_convergence([("one", longer), ("two", longer)]).axes
-    for line in axes.get_lines():
-        assert list(line.get_xdata()) == [*(point.evaluations for point in points), end]
-        assert list(line.get_ydata()) == [
-            *(100 * point.hypervolume for point in points),
-            100 * points[-1].hypervolume,
+    chart = draw_convergence([("one", longer), ("two", longer)])
+    assert list(chart.legend) == ["one", "two"]
+    for line in chart.items:
+        assert line.points[::2] == [
+            *((point.evaluations, 100 * point.hypervolume) for point in points),
+            (end, 100 * points[-1].hypervolume),
         ]
+        # In between it stays as it was.
+        assert [y for _, y in line.points[1::2]] == [y for _, y in line.points[:-1:2]]
 
 
 @pytest.mark.parametrize("evaluations", [2_500, 99_000, 300_000, 1_000_000])
-def test_labels_of_design_points_keep_apart(front, evaluations):
+def test_labels_of_design_points_are_in_thousands_if_they_are_long(front, evaluations):
     source = dataclasses.replace(front.provenance, evaluations=evaluations)
-    with picture_settings():
-        figure = draw_convergence([("one", dataclasses.replace(front, provenance=source))])
-        figure.draw_without_rendering()
-    labels = [label for label in figure.axes[0].get_xticklabels() if label.get_text()]
-    assert len(labels) > 2
-    assert ("k" in labels[-1].get_text()) == (evaluations > 10_000)
-    boxes = [label.get_window_extent() for label in labels]
-    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    chart = draw_convergence([("one", dataclasses.replace(front, provenance=source))])
+    assert ("Thousands" in chart.x.title) == (evaluations > 10_000)
+    last = max(x for item in chart.items for x, _ in item.points)
+    assert last == (evaluations / 1000 if evaluations > 10_000 else evaluations)
+    assert chart.x.low == 0
+    assert last <= chart.x.high < 1.1 * last
 
 
 @pytest.mark.parametrize("first", [ObjectiveKind.LATENCY, ObjectiveKind.THROUGHPUT])
@@ -236,7 +235,7 @@ def test_the_step_between_two_members_is_the_worse_of_both(front, first):
     shown = dataclasses.replace(
         front, problem=dataclasses.replace(front.problem, objectives=objectives)
     )
-    (line,) = (item for item in draw_front(shown).items if isinstance(item, Curve))
+    (line,) = of_type(Curve, draw_front(shown))
     points, corners = line.points[::2], line.points[1::2]
     worse = max if first is ObjectiveKind.LATENCY else min
     assert len(points) > 3
@@ -257,29 +256,32 @@ def test_names_are_drawn_as_they_are(front, name, scheduled):
         front.problem, networks=(dataclasses.replace(network, name=name), *others)
     )
     front = dataclasses.replace(front, problem=problem)
-    with picture_settings():
-        fronts, gantt = (
-            draw_fronts([(name, front)]),
-            draw_gantts([(name, scheduled(problem, front.members[0]))]),
-        )
-        for make in PICTURE_MAKERS.values():
-            for figure in (fronts, gantt, draw_front(front).picture()):
-                assert make(figure)
-    assert [text.get_text() for text in fronts.legends[0].get_texts()] == [name]
-    assert gantt.axes[0].get_title(loc="left") == name
+    fronts = draw_fronts([(name, front)]).picture()
+    gantt = draw_gantts([(name, scheduled(problem, front.members[0]))]).picture()
+    for make in PICTURE_MAKERS.values():
+        for picture in (fronts, gantt, draw_front(front).picture()):
+            assert make(picture)
+    assert name in words_of(fronts)
+    assert words_of(gantt).count(name) == 2
 
 
-def test_a_wide_axis_has_plain_numbers():
-    from matplotlib.figure import Figure
+@pytest.mark.parametrize("numbers", [(0.003, 900.0), (0.02, 5e3)])
+def test_axes_of_fronts_are_logarithmic_if_values_are_far_apart(front, numbers):
+    """By the numbers that stand there."""
+    first, *others = front.members
+    far = tuple(
+        round(ratio * value) for ratio, value in zip(numbers, first.objectives, strict=True)
+    )
+    members = (dataclasses.replace(first, objectives=far), *others)
+    ((chart,),) = draw_fronts([("one", dataclasses.replace(front, members=members))]).rows
+    assert chart.x.is_log
+    assert chart.y.is_log
+    texts = [text for _, text in chart.x.ticks(300.0, lambda text: 8.0 * len(text)) if text]
+    assert all(float(b) / float(a) > 1.9 for a, b in pairwise(texts))
 
-    with picture_settings():
-        figure = Figure()
-        axes = figure.add_subplot()
-        use_log_scale(axes.yaxis)
-        axes.plot([1, 2], [0.003, 900])
-        png = PICTURE_MAKERS[".png"](figure)
-    shown = [text.get_text() for text in axes.yaxis.get_ticklabels(which="both")]
-    assert png.startswith(HEADS[".png"])
-    assert (axes.get_xscale(), axes.get_yscale()) == ("linear", "log")
-    assert {"0.01", "0.1", "1", "10", "100"} <= set(shown)
-    assert not any("$" in text for text in shown)
+
+def test_marks_without_a_colour_are_closed():
+    for form in FORMS:
+        (shape,) = Marks([(0.0, 0.0)], form).shapes([(5.0, 5.0)])
+        assert shape.fill == "none"
+        assert shape.points[0] == shape.points[-1]

@@ -17,7 +17,9 @@ from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
-from paretosoc.results.plots.style import GREY, PAGE_INCHES, picture_settings, svg_bytes
+from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
+from paretosoc.results.plots.items import Curve, Item
+from paretosoc.results.plots.style import COLOURS, GREY
 
 PICTURE, COURSE = "loss.svg", "training.json"
 LEARNED_FOLDER = FolderKind(
@@ -96,21 +98,28 @@ def pool_of(path: Path) -> tuple[str, ...]:
 
 def loss_svg(epochs: Sequence[Epoch], best: int) -> bytes:
     """Draw cross-entropy and accuracy over the epochs. ``best`` is the one that was kept."""
-    from matplotlib.figure import Figure
-
+    panels: tuple[tuple[str, dict[str, list[float]]], ...] = (
+        (
+            "cross-entropy, both heads",
+            {"training": [e.training_loss for e in epochs], "validation": [e.loss for e in epochs]},
+        ),
+        (
+            "exact classes of the validation, %",
+            {
+                "throughput": [100 * epoch.throughput_accuracy for epoch in epochs],
+                "power": [100 * epoch.power_accuracy for epoch in epochs],
+            },
+        ),
+    )
     numbers = [epoch.number for epoch in epochs]
-    with picture_settings():
-        figure = Figure(figsize=(PAGE_INCHES, 2.8), layout="constrained")
-        left, right = figure.subplots(1, 2)
-        left.plot(numbers, [epoch.training_loss for epoch in epochs], label="training")
-        left.plot(numbers, [epoch.loss for epoch in epochs], label="validation")
-        left.set_ylabel("cross-entropy, both heads")
-        right.plot(numbers, [100 * e.throughput_accuracy for e in epochs], label="throughput")
-        right.plot(numbers, [100 * e.power_accuracy for e in epochs], label="power")
-        right.set_ylabel("exact classes of the validation, %")
-        for axes in (left, right):
-            axes.set_xlabel("epoch")
-            axes.axvline(best, color=GREY, label="kept")
-            axes.grid(True)
-            axes.legend()
-        return svg_bytes(figure)
+    x = Axis.over("epoch", numbers, 0.03)
+    charts, colours = [], iter(COLOURS)
+    for title, lines in panels:
+        y = Axis.over(title, [each for line in lines.values() for each in line], 0.05)
+        items: list[Item] = [
+            Curve(list(zip(numbers, line, strict=True)), next(colours), 1.1, name=name)
+            for name, line in lines.items()
+        ]
+        items.append(Curve([(best, y.low), (best, y.high)], GREY, 1.1, name="kept"))
+        charts.append(Chart(x, y, tuple(items), width=PAGE / 2))
+    return Charts([charts]).picture().svg()

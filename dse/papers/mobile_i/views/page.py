@@ -10,23 +10,21 @@ from paretosoc.dse.papers.mobile_i.result import PeriodicResult
 from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, schedule_picture
 from paretosoc.dse.papers.mobile_i.views.tables import columns_of, figure_lines
 from paretosoc.results.export.html import html_page, read_asset
-from paretosoc.results.plots.style import picture_settings, svg_bytes
 
 
 def periodic_report_html(result: PeriodicResult) -> str:
     """Return the page. Equal content gives equal text. Pictures are separate SVG files inside it,
     so that their names cannot clash."""
     title = f"{result.network} on {result.platform}"
-    with picture_settings():
-        front = _image(svg_bytes(front_picture(result)), "Latency over engines and over energy")
-        schedules = "\n".join(
-            _schedule_section(
-                result,
-                index,
-                _image(svg_bytes(schedule_picture(schedule)), f"Gantt chart of member {index}"),
-            )
-            for index, schedule in enumerate(result.members)
+    front = _image(front_picture(result).svg(), "Latency over engines and over energy")
+    schedules = "\n".join(
+        _schedule_section(
+            result,
+            index,
+            _image(schedule_picture(schedule).svg(), f"Gantt chart of member {index}"),
         )
+        for index, schedule in enumerate(result.members)
+    )
     graph = result.members[0].graph
     parts = (
         f"{result.inferences:,} inferences, {len(graph.tasks)} tasks and {len(graph.transfers)} "

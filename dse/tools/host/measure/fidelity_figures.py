@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
 from paretosoc.results.io.canonical_json import Json
-from paretosoc.results.plots.style import COLOURS, GREY, INK, PAGE_INCHES
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
+from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
+from paretosoc.results.plots.items import Curve, Item, Marks, solid_marks
+from paretosoc.results.plots.picture import Picture
+from paretosoc.results.plots.style import COLOURS, GREY, INK
 
 
 @dataclass(frozen=True)
@@ -150,59 +148,39 @@ def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
     }
 
 
-def draw_fidelity(fidelity: Fidelity) -> Figure:
-    """Return a matplotlib figure of predictions over measurements. Points on the line are exact."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(PAGE_INCHES, 3.2), layout="constrained")
-    left, right = figure.subplots(1, 2)
-    _panel(left, [p.makespan_ms for p in fidelity.points], fidelity, "makespan (ms)")
-    _panel(right, [p.frames_per_s for p in fidelity.points], fidelity, "frames per second")
-    handles, labels = left.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper left", ncols=4, columnspacing=1.2)
-    return figure
+def draw_fidelity(fidelity: Fidelity) -> Picture:
+    """Return predictions over measurements. Points on the line are exact."""
+    spans = [p.makespan_ms for p in fidelity.points]
+    rates = [p.frames_per_s for p in fidelity.points]
+    left = _chart(spans, fidelity, "makespan (ms)")
+    right = _chart(rates, fidelity, "frames per second")
+    return Charts([[left, right]]).picture()
 
 
-def _panel(axes: Axes, entries: list[Prediction], fidelity: Fidelity, what: str) -> None:
-    axes.grid(True)
+def _chart(entries: list[Prediction], fidelity: Fidelity, what: str) -> Chart:
     values = [v for e in entries for v in (e.predicted, e.without_contention, e.measured)]
-    low, high = min(values), max(values)
-    margin = 0.06 * (high - low) or 0.05 * high
-    ends = (low - margin, high + margin)
-    axes.plot(ends, ends, color=GREY, linewidth=0.7, label="predicted = measured", zorder=1)
-    axes.scatter(
-        [e.measured for e in entries],
-        [e.without_contention for e in entries],
-        s=18,
-        facecolors="none",
-        edgecolors=COLOURS[1],
-        linewidths=0.9,
-        label="without contention in the model",
-        zorder=2,
-    )
-    axes.errorbar(
-        [e.measured for e in entries],
-        [e.predicted for e in entries],
-        xerr=[e.spread * e.measured / 2 for e in entries],
-        fmt="o",
-        markersize=3.2,
-        color=COLOURS[0],
-        elinewidth=0.6,
-        label="predicted",
-        zorder=3,
-    )
-    best = entries[fidelity.best]
-    axes.scatter(
-        [best.measured],
-        [best.predicted],
-        marker="*",
-        s=70,
-        color=INK,
-        label="certified fastest" if fidelity.is_certified else "predicted fastest",
-        zorder=4,
-    )
-    axes.set_xlim(ends)
-    axes.set_ylim(ends)
-    axes.set_aspect("equal")
-    axes.set_xlabel(f"Measured {what}")
-    axes.set_ylabel(f"Predicted {what}")
+    x = Axis.over(f"Measured {what}", values, 0.06)
+    y, best = replace(x, title=f"Predicted {what}"), entries[fidelity.best]
+    without = [(e.measured, e.without_contention) for e in entries]
+    blue, orange = COLOURS[:2]
+    line = [(x.low, x.low), (x.high, x.high)]
+    items: list[Item] = [
+        Curve(line, GREY, 0.7, name="predicted = measured"),
+        Marks(without, "o", ink=orange, name="without contention in the model", width=0.9),
+    ]
+    for e in entries:
+        half = e.spread * e.measured / 2
+        ends = [(e.measured - half, e.predicted), (e.measured + half, e.predicted)]
+        items.append(Curve(ends, blue, 0.6))
+    items += [
+        solid_marks([(e.measured, e.predicted) for e in entries], "o", blue, "predicted"),
+        Marks(
+            [(best.measured, best.predicted)],
+            "*",
+            [INK],
+            [True],
+            name="certified fastest" if fidelity.is_certified else "predicted fastest",
+            key_fill=INK,
+        ),
+    ]
+    return Chart(x, y, tuple(items), width=PAGE / 2, height=280.0)

@@ -11,8 +11,8 @@ from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.tools.analysis.roofline import rooflines, unit_rooflines
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.cost_origins import CostOrigin
+from paretosoc.results.plots.items import Curve
 from paretosoc.results.plots.roofline import Point, Roof, draw_roofline
-from paretosoc.results.plots.style import picture_settings
 
 
 @pytest.mark.parametrize("which", ["fastest", "lowest-energy"])
@@ -56,13 +56,12 @@ def test_units_with_the_same_roof_have_one_line():
     point = Point("alexnet", 10.0, 100.0, 20.0)
     clocks = (("dla", 1395.2),)
     one = Roof("dla0", clocks, 4000.0, 60.0, 3.0, 0.01, (point,))
-    with picture_settings():
-        figure = draw_roofline(
-            [("fastest", [one, replace(one, unit="dla1"), replace(one, unit="gpu", gops=9000.0)])]
-        )
-    roofs = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1]
-    assert len(roofs) == 2
-    assert [text.get_text().partition(" (")[0] for text in figure.legends[0].get_texts()] == [
+    (charts,) = draw_roofline(
+        [("fastest", [one, replace(one, unit="dla1"), replace(one, unit="gpu", gops=9000.0)])]
+    ).rows
+    for chart in charts:
+        assert sum(isinstance(item, Curve) for item in chart.items) == 2
+    assert [name.partition(" (")[0] for name in charts[0].legend] == [
         "fastest: dla0, dla1",
         "fastest: gpu",
         "alexnet",
