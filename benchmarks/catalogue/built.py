@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import partial
 
+from benchmarks.catalogue import darknet, inception
 from benchmarks.catalogue import image_networks as images
-from benchmarks.catalogue import inception
 from benchmarks.catalogue.source import Source
 from benchmarks.catalogue.yolo import SIZES, build_yolo
 
@@ -19,6 +19,8 @@ _FUNCTIONS: tuple[tuple[Callable[[], bytes], str, tuple[int, int, int], str], ..
     (images.vgg16, "VGG", (3, 224, 224), "Simonyan and Zisserman 2014"),
     (images.emotion_ferplus, "VGG", (1, 64, 64), "Barsoum et al. 2016"),
     (images.tiny_yolo, "YOLO", (3, 416, 416), "Redmon and Farhadi 2016"),
+    (darknet.yolov3, "YOLO", (3, 416, 416), "Redmon and Farhadi 2018"),
+    (darknet.yolov4, "YOLO", (3, 416, 416), "Bochkovskiy et al. 2020"),
     (images.resnet18, "ResNet", (3, 224, 224), f"He et al. 2015, {_CAFFE}"),
     (images.resnet101, "ResNet", (3, 224, 224), f"He et al. 2015, {_CAFFE}"),
     (images.resnet152, "ResNet", (3, 224, 224), f"He et al. 2015, {_CAFFE}"),

@@ -158,7 +158,11 @@ class NetworkBuilder:
     def silu(self, data: Feature, name: str) -> Feature:
         """Add x times the sigmoid of x."""
         gate = self.activate(data, f"{name}/sigmoid", "Sigmoid")
-        return self._add("Mul", f"{name}/mul", [data.name, gate.name], data.shape)
+        return self.times(data, gate, f"{name}/mul")
+
+    def times(self, left: Feature, right: Feature, name: str) -> Feature:
+        """Add the product of two tensors, element by element."""
+        return self._add("Mul", name, [left.name, right.name], left.shape)
 
     def split(self, data: Feature, name: str, sizes: Sequence[int]) -> list[Feature]:
         """Cut a tensor along its first dimension, by one slice each."""

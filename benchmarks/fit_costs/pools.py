@@ -10,6 +10,7 @@ from benchmarks.fit_costs.fit import Prior
 from benchmarks.fit_costs.samples import (
     ELEMENT_KINDS,
     NEW_FAMILIES,
+    OLDER_GPUS,
     Entry,
     Measured,
     Sample,
@@ -25,6 +26,10 @@ from paretosoc.sdf.layer import LayerKind
 AMPERE = Tile(start_macs=256, channels=64)
 VOLTA = Tile(start_macs=128, channels=64, rows=64)
 """Chosen by the errors of batches on Xavier and Xavier NX, then taken for ResNet-50's in FP16."""
+VOLTA_FP32 = Tile(channels=64, rows=64, winograd=2)
+SCUDNN = Tile(channels=32, rows=128)
+"""As cuDNN's kernels scudnn_128x32. Both were chosen by the errors of networks that were left out.
+"""
 RKNN = Tile(start_macs=128, packing=16, channels=32)
 
 
@@ -38,14 +43,14 @@ class Pool:
     prior: Prior
     platforms: tuple[str, ...] = ()
     without: tuple[tuple[str, str], ...] = ()
-    """Platforms and formats that are left as they are: no tensor cores compute FP32 on Volta, the
-    joint NPU was set to language models."""
+    """Platforms and formats of another pool, or that are left as they are: TX2's FP32 was set to
+    Tang's table, in which the host's clock counts, and the joint NPU to language models."""
     tiles: tuple[tuple[str, Tile], ...] = ()
     """By the beginning of a platform's name, the first that fits."""
     activation_operations: tuple[tuple[str, Fraction], ...] = ()
     """Of tiles, by number format; 0 if not named."""
-    has_families: bool = False
-    """Whether it is fitted to NEW_FAMILIES, too."""
+    more_sets: tuple[str, ...] = ()
+    """It is fitted to these sets, too."""
 
     def holds(self, entry: Entry) -> bool:
         """Return whether an entry belongs to it."""
@@ -67,8 +72,7 @@ class Pool:
 
     def samples(self, measured: Sequence[Measured] = ()) -> list[Sample]:
         """Return its networks of those measured, by default of all published."""
-        families = of_sets(NEW_FAMILIES) if self.has_families else []
-        known = measured or (*published(), *families)
+        known = measured or (*published(), *of_sets(self.more_sets))
         held = [one for one in known if self.holds(one.entry)]
         return [sample(one, self.tile_of(one.entry), self.elements) for one in held]
 
@@ -105,7 +109,23 @@ POOLS = (
         (("jetson-agx-xavier", "fp32"), ("jetson-xavier-nx", "fp32")),
         (("jetson-agx-xavier", VOLTA), ("jetson-xavier", VOLTA), ("jetson", AMPERE)),
         (("int8", Fraction(4)),),
-        has_families=True,
+        more_sets=NEW_FAMILIES,
+    ),
+    Pool(
+        "GPUs without tensor cores",
+        "gpu",
+        ("fp32", "fp16"),
+        Prior(
+            efficiency=0.5,
+            share=0.7,
+            us_per_layer=30,
+            share_sd=0.2,
+            classes=((DEPTHWISE, 0.2), (ELEMENTS, 0.05)),
+        ),
+        ("jetson-agx-xavier", "jetson-nano", "jetson-tx2", "jetson-xavier"),
+        (("jetson-agx-xavier", "fp16"), ("jetson-xavier-nx", "fp16"), ("jetson-tx2", "fp32")),
+        (("jetson-agx-xavier", VOLTA_FP32), ("jetson-xavier", VOLTA_FP32), ("jetson", SCUDNN)),
+        more_sets=OLDER_GPUS,
     ),
     Pool(
         "DLAs",
@@ -160,7 +180,7 @@ POOLS = (
         _HTP_INT8,
         ("snapdragon",),
         activation_operations=(("int8", Fraction(1, 10)),),
-        has_families=True,
+        more_sets=NEW_FAMILIES,
     ),
     Pool(
         "RK3588's NPU",

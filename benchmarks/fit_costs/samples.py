@@ -43,6 +43,13 @@ SETS = (
 NEW_FAMILIES = tuple(
     f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam", "rknn_zoo")
 )
+OLDER_GPUS = (
+    "tkdnn_yolov4",
+    "tensorrt_demos_yolo",
+    "aicast_yolox",
+    "kentaroy47_resnets",
+    "jkjung_googlenet",
+)
 """Sets that only the pools that say so are fitted to."""
 ELEMENT_KINDS = tuple(
     kind.value for kind in (LayerKind.POOLING, LayerKind.NORMALISATION, LayerKind.DATA_MOVEMENT)
@@ -155,10 +162,15 @@ def _resized(name: str, pixels: int) -> ImportedNetwork:
         data = build_yolo(name, pixels)
     else:
         model = onnx.load_from_string(model_file(name).data)
+        whole_image = onnx.helper.make_attribute("kernel_shape", (7, 7))
         for dimension in model.graph.input[0].type.tensor_type.shape.dim[2:]:
             dimension.dim_value = pixels
         for output in model.graph.output:
             output.type.tensor_type.ClearField("shape")
+        for node in model.graph.node:
+            # The mean of a whole image stays one.
+            if node.op_type == "AveragePool" and whole_image in node.attribute:
+                node.CopyFrom(onnx.helper.make_node("GlobalAveragePool", node.input, node.output))
         data = model.SerializeToString()
     return import_onnx_bytes(data, name=name, folder=None, dimensions={}, label=name)
 

@@ -10,21 +10,24 @@ import numpy as np
 from benchmarks.catalogue.yolo import SIZES
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
-from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, published
+from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, published, sample
 from benchmarks.validation.known_plans import co_runs_of, known_plans
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison
 from examples.hax import table6
 from examples.hax.published import METHODS, experiments
+from paretosoc.platforms.platform import Tile
 from paretosoc.sdf.catalogue.catalogue import catalogue
 
 RESIZED = ("FCN", "Depth Anything")
 """Families whose times in FP16 tell what a linear resize takes on Snapdragon's NPUs."""
 UNFITTED = {
-    "xavier_mlperf11": ("Xavier's GPUs", "no network of theirs in INT8"),
-    "orin_nx_mlperf31": ("Orin NX's GPU", "YOLO11 in INT8 there"),
+    "xavier_mlperf11": ("Xavier's GPUs, MLPerf's times", "no network of theirs in INT8"),
+    "orin_nx_mlperf31": ("Orin NX's GPU, MLPerf's times", "YOLO11 in INT8 there"),
+    "tkdnn_yolov4": ("Xavier's and TX2's GPUs, YOLOv4 by tkDNN", "networks of other families"),
+    "aicast_yolox": ("Orin Nano's GPU, YOLOX by trtexec", "other networks and sizes"),
 }
-"""Sets of INT8 times that no pool is fitted to: the units, and what their figures are fitted to."""
+"""Sets with times that no pool is fitted to: a title, and what the unit's figures are fitted to."""
 CO_RUNS = "HaX-CoNN's Table 6, our schedules beside theirs, time"
 ARTIFACT = "HaX-CoNN's artifact, our schedules beside theirs, time"
 
@@ -48,12 +51,24 @@ def alone() -> list[Comparison]:
             ("the program's estimate", left_out(samples, pool.prior)),
         ):
             found.append(Comparison(data, fitted_to, law, "ms", times[known], measured[known]))
-    for name, (units, fitted_to) in UNFITTED.items():
-        unseen = [one for pool in POOLS for one in pool.samples(of_sets([name]))]
-        times = np.array([one.estimate_ms for one in unseen])
-        measured = np.array([one.measured.ms for one in unseen])
-        data, law = f"{units} in INT8, MLPerf's times", "the program's estimate"
-        found.append(Comparison(data, fitted_to, law, "ms", times, measured))
+    for name, (title, fitted_to) in UNFITTED.items():
+        pools = [pool for pool in POOLS if name in pool.more_sets]
+        unseen = [
+            sample(one, Tile(), ())
+            for one in of_sets([name])
+            if not any(pool.holds(one.entry) for pool in pools)
+        ]
+        formats = sorted({one.measured.entry[2] for one in unseen})
+        groups = {
+            name: [one for one in unseen if one.measured.entry[2] == name] for name in formats
+        }
+        if min(map(len, groups.values())) == 1:
+            groups = {"all formats": unseen}
+        for which, rows in groups.items():
+            times = np.array([one.estimate_ms for one in rows])
+            measured = np.array([one.measured.ms for one in rows])
+            data, law = f"{title}, {which}", "the program's estimate"
+            found.append(Comparison(data, fitted_to, law, "ms", times, measured))
     return found
 
 
@@ -72,7 +87,7 @@ def new_families() -> list[Comparison]:
             rates[entry] = median(s.measured.ms / s.macs for s in own if s.measured.entry == entry)
         new = pool.samples(measured)
         estimates = [one.estimate_ms for one in new]
-        if pool.has_families:
+        if pool.more_sets == NEW_FAMILIES:
             # They hold the new ones: the same objects, for samples are made once.
             samples = pool.samples()
             times = dict(zip(samples, left_out(samples, pool.prior, _family), strict=True))

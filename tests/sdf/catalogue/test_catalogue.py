@@ -44,6 +44,9 @@ PUBLISHED = {
     # chuanqi305's MobileNet-SSD: 1.15 G and 5.8 M.
     "mobilenet_ssd": (1.15, 5.8, 0.01),
     "tiny_yolo": (3.4855, 15.86, 0.01),
+    # Darknet counts 65.86 and 60.1 GFLOP.
+    "yolov3": (65.86 / 2, 61.95, 0.001),
+    "yolov4": (60.1 / 2, 64.36, 0.001),
     "emotion_ferplus": (0.875831296, 8.757704, 0.001),
     # Half of the FLOPs in the tables of Ultralytics (also github.com/ultralytics/yolov5),
     # github.com/Megvii-BaseDetection/YOLOX, whose counter adds batch normalisations, and
