@@ -41,7 +41,7 @@ def with_defaults(options: Options, platform: Platform, workload: Workload) -> O
     if any(getattr(options, name) != getattr(_PAPERS, name) for name in PAPERS):
         return options
     only_graphs = all(network.is_graph for network in workload.networks)
-    usual = None if only_graphs else usual_runtime(platform)
+    usual = Runtime.NONE if only_graphs else usual_runtime(platform)
     return replace(
         options,
         runtime=chosen_runtime(options, workload) or usual,
@@ -70,10 +70,9 @@ def served_units(platform: Platform, options: Options, runtime: Runtime) -> tupl
     places = rules.places(platform)
     served = tuple(unit for unit in units if unit.name in places)
     if not served and options.units is None:
-        own = usual_runtime(platform) or Runtime.NONE
         raise WorkloadError(
             f"{as_written('runtime', runtime.value)}: {rules.served(platform)}, whose default is "
-            f"{as_written('runtime', own.value)}"
+            f"{as_written('runtime', usual_runtime(platform).value)}"
         )
     if options.units is not None and len(served) < len(units):
         other = runtimes_serving(platform, tuple(unit.name for unit in units))

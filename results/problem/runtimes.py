@@ -185,10 +185,10 @@ RUNTIMES: dict[Runtime, RuntimeRules] = {
 """Every runtime with its rules. The first ones are tried first if one is suggested."""
 
 
-def usual_runtime(platform: Platform) -> Runtime | None:
-    """Return the runtime of a platform's board, or None if its file names none."""
+def usual_runtime(platform: Platform) -> Runtime:
+    """Return the runtime that a platform's file names, else ``Runtime.NONE``."""
     name = platform.deployment and platform.deployment.runtime
-    return Runtime(name) if name else None
+    return Runtime(name or Runtime.NONE)
 
 
 def runtimes_serving(platform: Platform, units: tuple[str, ...]) -> tuple[str, ...]:

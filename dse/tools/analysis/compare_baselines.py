@@ -148,7 +148,7 @@ def rate_sum(member: Member) -> float:
 def two_accelerators(platform: Platform, runtime: str | None = None) -> tuple[str, ...] | None:
     """Return the GPU and the first unit that is neither GPU nor CPU, as in HaX-CoNN's experiments,
     or None if the runtime, by default the board's, serves no such pair."""
-    chosen = Runtime(runtime) if runtime else usual_runtime(platform) or Runtime.NONE
+    chosen = Runtime(runtime) if runtime else usual_runtime(platform)
     served = RUNTIMES[chosen].places(platform)
     units = [unit for unit in platform.units if unit.name in served]
     gpus = [unit.name for unit in units if unit.kind == "gpu"]

@@ -145,4 +145,4 @@ def _served(platform: Platform, runtime: Runtime | None) -> list[Unit]:
 
 
 def _runtime(platform: Platform, runtime: Runtime | None) -> Runtime:
-    return runtime or usual_runtime(platform) or Runtime.NONE
+    return runtime or usual_runtime(platform)

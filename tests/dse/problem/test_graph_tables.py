@@ -27,6 +27,7 @@ from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.problem.execution import frames_in_flight
 from paretosoc.results.problem.problem import DesignPoint, Problem
+from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.analysis.blocks import blocked_iteration
 from paretosoc.sdf.analysis.processor_order import bound_throughput
 from paretosoc.sdf.analysis.throughput import self_timed_throughput
@@ -298,7 +299,7 @@ networks:
     assert runs["cpu"][list(video.groups)].all()
     assert not runs["gpu"][list(video.groups)].any()
     alone = with_defaults(Options(), chip, replace(workload, networks=workload.networks[1:]))
-    assert alone.runtime is None
+    assert alone.runtime is Runtime.NONE
 
 
 @pytest.mark.parametrize(

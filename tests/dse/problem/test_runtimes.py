@@ -191,7 +191,7 @@ def test_a_unit_that_no_network_could_use_is_not_said_to_be_left_out():
 def test_defaults_of_commands():
     xavier = load_platform("jetson-agx-xavier")
     assert with_defaults(Options(), xavier, PAIR).runtime is Runtime.TRTEXEC
-    assert with_defaults(Options(), load_platform("snapdragon-865"), PAIR).runtime is None
+    assert with_defaults(Options(), load_platform("snapdragon-865"), PAIR).runtime is Runtime.NONE
     of_one = (("squeezenet", 1),)
     given = with_defaults(Options(max_transitions=of_one), xavier, PAIR)
     assert given.max_transitions == (*of_one, (None, "chosen"))
