@@ -34,8 +34,7 @@ from paretosoc.fitness.simulate_long_run import (
 )
 from paretosoc.fitness.simulator.layout import make_plan
 from paretosoc.fitness.simulator.state import make_chosen, make_state
-from paretosoc.results.front.node_kinds import MEMBERS
-from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.front.proof_tree import MEMBERS, ProofTree
 from paretosoc.results.problem.execution import (
     ENGINE,
     GROUP,

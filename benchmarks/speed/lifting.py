@@ -20,7 +20,7 @@ from paretosoc.fitness.check.lemmas import Lemma, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import leaves_of
 from paretosoc.results.front.certificate import NOT_NAMED
-from paretosoc.results.front.node_kinds import PART
+from paretosoc.results.front.proof_tree import PART
 from paretosoc.results.problem.problem import Problem
 
 COLUMNS = (

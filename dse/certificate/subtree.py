@@ -10,8 +10,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.tree import OpenPart
-from paretosoc.results.front.node_kinds import PART
-from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.front.proof_tree import PART, ProofTree
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.problem import Problem
 

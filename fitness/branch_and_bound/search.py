@@ -4,7 +4,7 @@ A node is a partial choice. It is simulated until an open choice matters. If a m
 good as its bounds it is closed. Otherwise the open choice is branched on: a group goes on each unit
 that it may have, or the operating points of a domain are split in two halves. A complete choice
 that no member closes becomes a member. The log has a node after the other, of the kinds of
-:mod:`results.front.node_kinds`.
+:mod:`results.front.proof_tree`.
 """
 
 import numpy as np
@@ -66,7 +66,7 @@ from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.state import (
     NEVER,
 )
-from paretosoc.results.front.node_kinds import (
+from paretosoc.results.front.proof_tree import (
     MEMBERS,
     PART,
     POWER_LIMIT,

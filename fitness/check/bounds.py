@@ -37,7 +37,7 @@ from paretosoc.fitness.check.timeline import continues, first_open, leaves_with,
 from paretosoc.fitness.check.trade_off import closed_by_trade_off, last_step
 from paretosoc.fitness.check.work import ENDED, FAR, OVER, RUNNING
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT
+from paretosoc.results.front.proof_tree import MEMBERS, POWER_LIMIT, TIME_LIMIT
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
 if TYPE_CHECKING:

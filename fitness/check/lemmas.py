@@ -15,7 +15,7 @@ from paretosoc.fitness.check.tree import TreeFault
 from paretosoc.fitness.check.walk import put_choices
 from paretosoc.fitness.check.work import AT_UNIT, ENDED, OVER, RUNNING, Work, make_work
 from paretosoc.results.front.certificate import NOT_NAMED
-from paretosoc.results.front.node_kinds import MEMBERS
+from paretosoc.results.front.proof_tree import MEMBERS
 from paretosoc.results.problem.problem import Problem
 
 _put_choices, _fill_costs = map(interpreted, (put_choices, fill_costs))
@@ -113,7 +113,7 @@ class Lemmas:
         )
 
     def closes(self, lemma: Lemma, kind: int) -> bool:
-        """Return whether a lemma holds for a reason (:mod:`results.front.node_kinds`)."""
+        """Return whether a lemma holds for a reason (:mod:`results.front.proof_tree`)."""
         return bool(_is_closed(self._facts, self._simulate(lemma), 0, kind))
 
     def bound(self, lemma: Lemma) -> LemmaBound:

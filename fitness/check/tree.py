@@ -15,8 +15,7 @@ from paretosoc.fitness.check.interpreted import interpreted, numbers
 from paretosoc.fitness.check.make_facts import make_facts
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.work import Work, make_work
-from paretosoc.results.front.node_kinds import MEMBERS, NODE_KINDS, PART
-from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.front.proof_tree import MEMBERS, NODE_KINDS, PART, ProofTree
 from paretosoc.results.problem.problem import Problem
 
 IN_FLIGHT = 4

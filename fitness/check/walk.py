@@ -14,7 +14,7 @@ from paretosoc.fitness.check.choices import next_child, open_choice, put_on
 from paretosoc.fitness.check.costs import fill_costs
 from paretosoc.fitness.check.timeline import begin_timeline, queue_eligible, resume_timeline
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.results.front.node_kinds import PART, SPLIT
+from paretosoc.results.front.proof_tree import PART, SPLIT
 
 if TYPE_CHECKING:
     from paretosoc.common.arrays import IntArray

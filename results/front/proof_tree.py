@@ -14,8 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.node_kinds import NODE_KINDS, PART
 
+SPLIT, PART, MEMBERS, TRADE_OFF, TIME_LIMIT, POWER_LIMIT = range(6)
+"""Split into children; the root of a further part; closed, because of: a member at least as good as
+its bounds; members that leave no room between makespan and energy; a deadline or the period; a
+power cap or an energy budget."""
+NODE_KINDS = ("split", "part", "members", "trade-off", "time limit", "power limit")
+"""Names of these, by the numbers that kernels have, too."""
 MAGIC = b"paretosoc-tree/1"
 WORD = 8
 Nodes = NDArray[np.uint8]

@@ -6,7 +6,7 @@ from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.fitness.check.lemmas import Lemma, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import TreeFault
-from paretosoc.results.front.node_kinds import MEMBERS, TIME_LIMIT
+from paretosoc.results.front.proof_tree import MEMBERS, TIME_LIMIT
 from paretosoc.results.problem.problem import Problem
 
 Path = tuple[int, ...]

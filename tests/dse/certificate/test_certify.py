@@ -41,8 +41,13 @@ from paretosoc.results.front.certificate import (
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_check import check_front
-from paretosoc.results.front.node_kinds import PART, POWER_LIMIT
-from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
+from paretosoc.results.front.proof_tree import (
+    PART,
+    POWER_LIMIT,
+    ProofTree,
+    tree_bytes,
+    tree_from_bytes,
+)
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.space_description import describe_space
 from tests.support.explored import explore

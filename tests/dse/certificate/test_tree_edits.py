@@ -12,8 +12,14 @@ from paretosoc.dse.certificate import branch_and_bound as exact_search
 from paretosoc.dse.certificate.branch_and_bound import ExactResult, find_front
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.node_kinds import MEMBERS, PART, SPLIT
-from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
+from paretosoc.results.front.proof_tree import (
+    MEMBERS,
+    PART,
+    SPLIT,
+    ProofTree,
+    tree_bytes,
+    tree_from_bytes,
+)
 from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.test_exact_front import problems, vectors_of, within
 from tests.support.problems.random_spaces import size_of, space_of

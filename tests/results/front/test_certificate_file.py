@@ -19,8 +19,7 @@ from paretosoc.results.front.certificate import (
     certificate_bytes,
     certificate_from_bytes,
 )
-from paretosoc.results.front.node_kinds import MEMBERS, PART, SPLIT
-from paretosoc.results.front.proof_tree import ProofTree, tree_bytes
+from paretosoc.results.front.proof_tree import MEMBERS, PART, SPLIT, ProofTree, tree_bytes
 from paretosoc.results.io.canonical_json import canonical_bytes, content_sha256, sha256_of
 from paretosoc.results.io.document import schema
 from paretosoc.results.problem.problem_file import problem_sha256

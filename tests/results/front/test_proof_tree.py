@@ -13,8 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.node_kinds import MEMBERS, NODE_KINDS, PART, SPLIT, TIME_LIMIT
-from paretosoc.results.front.proof_tree import ProofTree, tree_bytes, tree_from_bytes
+from paretosoc.results.front.proof_tree import (
+    MEMBERS,
+    NODE_KINDS,
+    PART,
+    SPLIT,
+    TIME_LIMIT,
+    ProofTree,
+    tree_bytes,
+    tree_from_bytes,
+)
 from tests.support.documented_keys import ROOT
 
 KINDS = st.integers(0, len(NODE_KINDS) - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from paretosoc.results.front.node_kinds import MEMBERS, NODE_KINDS, PART
+from paretosoc.results.front.proof_tree import MEMBERS, NODE_KINDS, PART
 
 
 def change_tree(random_: random.Random, parts: list[list[int]]) -> None:

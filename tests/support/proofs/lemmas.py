@@ -12,8 +12,13 @@ from paretosoc.fitness.check.lemmas import Lemma, LemmaBound, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.front.certificate import LemmaTable, MaskArray
-from paretosoc.results.front.node_kinds import MEMBERS, POWER_LIMIT, TIME_LIMIT, TRADE_OFF
-from paretosoc.results.front.proof_tree import ProofTree
+from paretosoc.results.front.proof_tree import (
+    MEMBERS,
+    POWER_LIMIT,
+    TIME_LIMIT,
+    TRADE_OFF,
+    ProofTree,
+)
 from paretosoc.results.problem.problem import Problem
 
 NO_CLAIM = LemmaTarget((), ())

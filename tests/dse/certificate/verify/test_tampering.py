@@ -25,7 +25,7 @@ from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import front_to_document
-from paretosoc.results.front.node_kinds import PART
+from paretosoc.results.front.proof_tree import PART
 from paretosoc.results.io.canonical_json import canonical_bytes
 from paretosoc.results.problem.problem_file import problem_from_document
 from paretosoc.results.text.space_description import describe_space
