@@ -104,11 +104,11 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 @pytest.fixture(scope="session", autouse=True)
 def few_draws():
     """Pages and pictures simulate fewer draws of costs, so that their intervals are coarser."""
-    from paretosoc.dse.api import front_pictures
+    from paretosoc.dse.api.views import sureness
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(front_pictures, "_QUICK_DRAWS", 10)
-        patch.setattr(front_pictures, "_FREE_RUNNING_DRAWS", 10)
+        patch.setattr(sureness, "_QUICK_DRAWS", 10)
+        patch.setattr(sureness, "_FREE_RUNNING_DRAWS", 10)
         yield
 
 

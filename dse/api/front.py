@@ -13,19 +13,15 @@ from typing import TYPE_CHECKING, Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from paretosoc.common.files import naming, read_file, replace_file
+from paretosoc.common.files import replace_file
 from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
 from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.api.front_pictures import (
-    choice_intervals,
-    front_figure,
-    front_page,
-    front_views,
-    member_views,
-    quick_confidence,
-)
 from paretosoc.dse.api.member import Member
+from paretosoc.dse.api.views.page import front_page
+from paretosoc.dse.api.views.pictures import front_figure
+from paretosoc.dse.api.views.sureness import choice_intervals, quick_confidence
+from paretosoc.dse.api.views.terminal import front_views, member_views
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
@@ -47,10 +43,8 @@ from paretosoc.results.front.choices import DEFAULT_RESOLUTION, DRAWS, Confidenc
 from paretosoc.results.front.front import Front as NumericFront
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
-from paretosoc.results.io.canonical_json import canonical_bytes, parse
-from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem as NumericProblem
-from paretosoc.results.text.front_rows import table_rows
+from paretosoc.results.text.front_rows import front_latex, table_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -210,18 +204,11 @@ class Front(Sequence[Member]):
             >>> front = front.update("plan/results.json")
             >>> front.confidence("fastest").advised("fastest").goals["fastest"].is_sure
         """
-        from paretosoc.dse.tools.measuring.taking import read_measurements, with_measurements
+        from paretosoc.dse.tools.measuring.taking import with_measurements
         from paretosoc.results.deploy.deployment import require_origins
 
         check_type("measurements", measurements, str | Path | Mapping, "a file, or its content,")
-        if isinstance(measurements, Mapping):
-            label, data = "measurements", canonical_bytes(dict(measurements))
-        else:
-            label, data = str(measurements), read_file(Path(measurements), ResultError)
-        with naming(label, ResultError):
-            document = parse(data)
-            taken = read_measurements(document, self.problem)
-            costs = with_measurements(self.problem, require_origins(self.costs), taken)
+        costs = with_measurements(self.problem, require_origins(self.costs), measurements)
         return replace(self, costs=costs)
 
     @property
@@ -468,19 +455,8 @@ class Front(Sequence[Member]):
         Args:
             resolution: see :meth:`choices`. None: that of the tables.
         """
-        from paretosoc.common.tables import tabular
-
         check_type("resolution", resolution, Real | None, _SHARE)
-        rows = [
-            [
-                str(index),
-                ", ".join(self.members[index].marks),
-                *(format_number(value) for value in self.values[index]),
-            ]
-            for index in choose(self.numeric, resolution).members
-        ]
-        head = ["member", "name", *self.objectives]
-        return tabular(f"rl{'r' * len(self.objectives)}", head, rows)
+        return front_latex(self.numeric, choose(self.numeric, resolution))
 
     def hypervolume(self, reference: ArrayLike | None = None) -> float:
         """Return the hypervolume up to a point, in the units of ``objectives`` multiplied with each

@@ -1,4 +1,5 @@
-"""A front's members as rows of plain data, for JSON, and fronts and schedules as pandas tables."""
+"""A front's members as rows of plain data, for JSON and LaTeX, and fronts and schedules as pandas
+tables."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.io.optional import optional_import
 from paretosoc.results.problem.execution import SearchedOrder
-from paretosoc.results.problem.objectives import displayed
+from paretosoc.results.problem.objectives import displayed, format_number
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.rates import member_relative_ppm
 from paretosoc.results.text.member_diff import clocks_mhz, groups_by_unit
@@ -85,6 +86,18 @@ def _rates(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None
             problem.networks, member.free_run.rates_uhz(problem.images), shares, strict=True
         )
     }
+
+
+def front_latex(front: Front, choices: Choices) -> str:
+    """Return the choices as a ``tabular`` for LaTeX: position, names, objectives."""
+    from paretosoc.common.tables import tabular
+
+    rows = [
+        [str(row["member"]), ", ".join(row["marks"]), *map(format_number, row["display"].values())]
+        for row in table_rows(front, choices)
+    ]
+    titles = [objective.title(front.problem) for objective in front.problem.objectives]
+    return tabular(f"rl{'r' * len(titles)}", ["member", "name", *titles], rows)
 
 
 EXTRA = "notebooks"

@@ -349,7 +349,7 @@ def _tell(
 
 
 def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: bool) -> None:
-    from paretosoc.dse.api.front_pictures import describe_sureness
+    from paretosoc.dse.api.views.sureness import describe_sureness
     from paretosoc.dse.certificate.summary import describe_proof
     from paretosoc.dse.workload.objectives import OF_A_FRAME
     from paretosoc.fitness.guarantee.first_come import guarantee_figures

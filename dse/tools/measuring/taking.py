@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from paretosoc.common.files import naming, read_file
 from paretosoc.dse.tools.analysis.cost_draws import MOST, CostErrors, stated_errors
 from paretosoc.dse.tools.analysis.posterior import Stretch
 from paretosoc.results.costs.cost_origins import CostMeasurement, CostOrigins
 from paretosoc.results.costs.costs_file import MEASUREMENTS, measured_at
 from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import canonical_bytes, parse
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import signed_content
 
@@ -32,15 +35,6 @@ class Compared:
     def slower(self) -> float:
         """Return by which share the measured time is longer."""
         return self.measurement.time_ps / self.stated_ps - 1
-
-
-def read_measurements(document: Any, problem: Problem) -> tuple[CostMeasurement, ...]:
-    """Return the measurements in the content of ``results.json``.
-
-    Raises:
-        ResultError: naming the JSON path of what is not as it must be, or was changed.
-    """
-    return MEASUREMENTS.read(signed_content(MEASUREMENTS, document, problem)).measured
 
 
 def compared_with(
@@ -86,15 +80,23 @@ def _check(path: str, value: float, stated: float, unit: str) -> None:
 
 
 def with_measurements(
-    problem: Problem, origins: CostOrigins, measurements: Sequence[CostMeasurement]
+    problem: Problem, origins: CostOrigins, results: str | Path | Mapping[str, Any]
 ) -> CostOrigins:
-    """Return origins with further measurements.
+    """Return origins with the measurements of ``results.json``, or of its content.
 
     Raises:
-        ResultError: as :func:`compared_with`, or if one is among those that were taken before.
+        ResultError: as :func:`compared_with`, or naming the JSON path of what is not as it must be,
+            was changed or taken before.
     """
-    compared_with(stated_errors(problem, origins), measurements)
-    for k, measurement in enumerate(measurements):
-        if measurement in (*origins.measured, *measurements[:k]):
-            raise ResultError(f"$.measured[{k}]: was taken before")
+    if isinstance(results, Mapping):
+        label, data = "measurements", canonical_bytes(dict(results))
+    else:
+        label, data = str(results), read_file(Path(results), ResultError)
+    with naming(label, ResultError):
+        content = signed_content(MEASUREMENTS, parse(data), problem)
+        measurements = MEASUREMENTS.read(content).measured
+        compared_with(stated_errors(problem, origins), measurements)
+        for k, measurement in enumerate(measurements):
+            if measurement in (*origins.measured, *measurements[:k]):
+                raise ResultError(f"$.measured[{k}]: was taken before")
     return replace(origins, measured=(*origins.measured, *measurements))

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.compile.warm_up import warm_up
-from paretosoc.dse.api import front_pictures
+from paretosoc.dse.api.views import sureness
 from paretosoc.fitness.machine_code.kernel import Kernel
 
 seen, load = set(), Kernel._load
@@ -21,7 +21,7 @@ def note(kernel, key, arguments):
     seen.add(f"{kernel.py_func.__module__}.{kernel.__name__}: {key}")
     return load(kernel, key, arguments)
 
-front_pictures._QUICK_DRAWS = front_pictures._FREE_RUNNING_DRAWS = 10
+sureness._QUICK_DRAWS = sureness._FREE_RUNNING_DRAWS = 10
 Kernel._load = note
 warm_up()
 ahead = set(seen)

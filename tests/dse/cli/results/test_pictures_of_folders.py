@@ -3,8 +3,8 @@
 import pytest
 
 import paretosoc as dse_library
-from paretosoc.dse.api.front_pictures import choice_intervals
-from paretosoc.results.plots.front import front_pictures
+from paretosoc.dse.api.views.sureness import choice_intervals
+from paretosoc.results.plots.front import draw_front
 
 SMALL = (
     *("explore", "alexnet", "squeezenet", "-p", "jetson-agx-xavier", "--units", "gpu,dla0"),
@@ -25,5 +25,5 @@ def test_every_kind_of_front_is_drawn(dse, tmp_path, options):
     done = dse(*SMALL, *options, "-o", tmp_path / "run")
     assert (done.status, done.err) == (0, "")
     front = dse_library.load(tmp_path / "run")
-    drawn = front_pictures(front.numeric, ".svg", intervals=choice_intervals(front))
-    assert (tmp_path / "run" / "front.svg").read_bytes() == drawn[".svg"]
+    drawn = draw_front(front.numeric, choice_intervals(front)).picture().svg()
+    assert (tmp_path / "run" / "front.svg").read_bytes() == drawn

@@ -1,0 +1,1 @@
+"""A front as pictures, as a page and for a terminal."""
