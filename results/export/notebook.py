@@ -33,9 +33,9 @@ def front_html(front: Front) -> str:
         return f"{head}<p>The front is empty: no design point met all constraints.</p>"
     picture = ""
     if len(front.problem.objectives) > 1:
-        from paretosoc.results.plots.front import front_pictures
+        from paretosoc.results.plots.front import draw_front
 
-        svg = front_pictures(front, ".svg")[".svg"].decode()
+        svg = draw_front(front).picture().svg().decode()
         picture = f'<div style="max-width:520px;background:white">{svg[svg.index("<svg") :]}</div>'
     gain = describe_mapping_gain(front)
     texts = [] if gain is None else [gain.text]

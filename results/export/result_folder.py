@@ -31,7 +31,7 @@ from paretosoc.results.front.front_document import FRONT, front_from_document, f
 from paretosoc.results.front.proof_tree import tree_from_bytes
 from paretosoc.results.io.atomic_folder import check_own_folder, write_files
 from paretosoc.results.io.canonical_json import canonical_bytes, parse, sha256_of
-from paretosoc.results.plots.front import front_pictures
+from paretosoc.results.plots.front import draw_front
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import problem_bytes, problem_from_bytes
 
@@ -105,7 +105,7 @@ def write_results(
     if bounds is not None:
         files[BOUNDS_FILE] = bounds_bytes(bounds)
     if pictures and front.members and len(front.problem.objectives) > 1:
-        files["front.svg"] = front_pictures(front, ".svg", intervals=intervals)[".svg"]
+        files["front.svg"] = draw_front(front, intervals).picture().svg()
     write_folder(folder, files, overwrite=overwrite)
 
 

@@ -32,7 +32,7 @@ def staircase(points: Sequence[Point], objectives: Sequence[Objective] = ()) -> 
     point."""
     falls = bool(objectives) and objectives[0].larger_is_better
     corners = [(x0, y1) if falls else (x1, y0) for (x0, y0), (x1, y1) in pairwise(points)]
-    return [each for pair in zip(points, corners, strict=False) for each in pair] + [points[-1]]
+    return [*(p for pair in zip(points, corners, strict=False) for p in pair), *points[-1:]]
 
 
 @dataclass(frozen=True)

@@ -250,12 +250,12 @@ class Chart:
                 text = Text((right + _TICK / 2 + _GAP, middle), words, LABEL, INK)
                 parts += [Shape([(right, middle), (right + _TICK / 2, middle)], INK, 0.4), text]
                 widest = max(widest, text.box[2])
-        corners = [(left, 0), (right, 0), (right, self.height), (left, self.height), (left, 0)]
+        frame = bar(left, 0.0, right, self.height, "none", ink=INK, width=0.4)
         words = wrapped(self.colours.title, _TITLE, self.height)
         at = widest + _GAP, self.height / 2
         return [
             *parts,
-            Shape(corners, INK, 0.4),
+            frame,
             Text(at, words, _TITLE, INK, 0.5, 1.0, turned=True),
         ]
 
@@ -277,10 +277,7 @@ class Charts:
             low = up + min(chart.ends[0] for chart in row)
             across = left
             for chart in row:
-                moved = across - chart.left, up
-                parts += (
-                    (_moved(part, *moved) for part in chart.parts) if any(moved) else chart.parts
-                )
+                parts += (_moved(part, across - chart.left, up) for part in chart.parts)
                 across += chart.width
                 legend |= chart.legend
         width = max(sum(chart.width for chart in row) for row in self.rows)

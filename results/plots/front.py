@@ -25,7 +25,7 @@ from paretosoc.results.plots.chart import Axis, Chart, Colours
 from paretosoc.results.plots.items import FORMS, Curve, Item, Marks
 from paretosoc.results.plots.names import names_of, place_names, written_names
 from paretosoc.results.plots.picture import Point
-from paretosoc.results.plots.style import COLOURS, GREY, INK, LIGHT, PICTURE_MAKERS, viridis
+from paretosoc.results.plots.style import COLOURS, GREY, INK, LIGHT, viridis
 from paretosoc.results.problem.objectives import Objective, shown_values
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import clocks_mhz, varying_domains
@@ -37,19 +37,6 @@ _MAX_KIND = 24
 """Two names up to this length are placed side by side in the legend."""
 LOG_RATIO = 10
 """An axis whose values span more than this is logarithmic, in the report, too (``scales.js``)."""
-
-
-def front_pictures(
-    front: Front, *suffixes: str, intervals: Intervals | None = None
-) -> dict[str, bytes]:
-    """Return the picture in each format, by the ending of its file's name (``PICTURE_MAKERS``).
-    Equal fronts give equal bytes. ``intervals``: see :func:`draw_front`.
-
-    Raises:
-        ResultError: if the front has no member or fewer than two objectives.
-    """
-    picture = draw_front(front, intervals).picture()
-    return {suffix: PICTURE_MAKERS[suffix](picture) for suffix in suffixes}
 
 
 def is_wide(values: Sequence[float]) -> bool:

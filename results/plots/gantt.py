@@ -10,7 +10,7 @@ from paretosoc.results.front.schedule import ScheduledMember
 from paretosoc.results.plots.chart import LABEL, PAGE, Axis, Chart
 from paretosoc.results.plots.items import DASHES, Curve, Item, bar
 from paretosoc.results.plots.picture import Text, text_size, wrapped
-from paretosoc.results.plots.style import COLOURS, GREY, INK, PICTURE_MAKERS, ink_on, lighter
+from paretosoc.results.plots.style import COLOURS, GREY, INK, ink_on, lighter
 from paretosoc.results.text.member_diff import conversion_count, is_conversion
 from paretosoc.results.text.rates import describe_shown_part
 
@@ -31,12 +31,6 @@ _ADDED = 0.55
 _MAX_ARROWS = 200
 """Maximum number of arrows that are drawn. More would be one grey mass."""
 _WINDOW = lighter(GREY, 0.18)
-
-
-def gantt_picture(shown: ScheduledMember, suffix: str) -> bytes:
-    """Return the schedule of one member in the format of a file's ending (``PICTURE_MAKERS``).
-    Equal schedules give equal bytes."""
-    return PICTURE_MAKERS[suffix](draw_gantts([("", shown)]).picture())
 
 
 def draw_gantts(schedules: Sequence[tuple[str, ScheduledMember]]) -> Chart:

@@ -74,7 +74,7 @@ class Curve(Shape):
 
 def bar(left: float, low: float, right: float, high: float, fill: str, **options: Any) -> Curve:
     """Return a box. ``options``: other fields of :class:`Curve`."""
-    corners = ((left, low), (right, low), (right, high), (left, high))
+    corners = ((left, low), (right, low), (right, high), (left, high), (left, low))
     return Curve(corners, fill=fill, **options)
 
 

@@ -61,9 +61,11 @@ def evaluate(
     result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
     if gantt is not None:
         from paretosoc.common.files import replace_file
-        from paretosoc.results.plots.gantt import gantt_picture
+        from paretosoc.results.plots.gantt import draw_gantts
+        from paretosoc.results.plots.style import PICTURE_MAKERS
 
-        replace_file(gantt, gantt_picture(result.scheduled, gantt.suffix))
+        picture = draw_gantts([("", result.scheduled)]).picture()
+        replace_file(gantt, PICTURE_MAKERS[gantt.suffix](picture))
     if as_json:
         print(json.dumps(evaluated_document(result), indent=2))
     else:

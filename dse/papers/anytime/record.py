@@ -14,7 +14,7 @@ from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.plots.bars import staircase
 from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
 from paretosoc.results.plots.items import DASHES, Curve, Item, solid_marks
-from paretosoc.results.plots.picture import Picture, Text
+from paretosoc.results.plots.picture import Picture, Point, Text
 from paretosoc.results.plots.style import COLOURS, GREY, INK, png_bytes
 
 FORMAT = "paretosoc-replay/1"
@@ -110,7 +110,6 @@ def replay_files(replay: Replay) -> dict[str, bytes]:
 
 
 BLUE, ORANGE = COLOURS[0], COLOURS[1]
-_TAKEN_UP = "schedule taken up"
 _FIRST_S = 1e-3
 """The start of the logarithmic axes."""
 
@@ -134,10 +133,8 @@ def _whole(replay: Replay, y: Axis) -> Chart:
     for index, phase in enumerate(replay.phases):
         frames = [frame for frame in replay.frames if frame.phase == index]
         latencies = [(f.start_ps / PS_PER_S, f.latency_ps / PS_PER_MS) for f in frames]
-        items += _lines(phase, phase.begins_s, phase.ends_s, staircase(latencies))
-        used = _used(phase)
-        stars = [(phase.begins_s + time, latency) for time, latency in used]
-        items.append(solid_marks(stars, "*", BLUE, _TAKEN_UP))
+        stars = [(phase.begins_s + time, latency) for time, latency in _used(phase)]
+        items += _lines(phase, phase.begins_s, phase.ends_s, staircase(latencies), stars)
         items.append(Curve([(phase.begins_s, y.low), (phase.begins_s, y.high)], GREY, 0.5))
         middle = (phase.begins_s + phase.ends_s) / 2
         items.append(Text((middle, y.high), phase.name, 6.5, INK, 0.5, 0.0))
@@ -150,8 +147,7 @@ def _change(phase: ReplayPhase, y: Axis) -> Chart:
     last = phase.ends_s - phase.begins_s
     used = [(max(time, _FIRST_S), latency) for time, latency in _used(phase)]
     steps = staircase([(_FIRST_S, used[0][1]), *used[1:], (last, used[-1][1])])
-    items = _lines(phase, _FIRST_S, last, steps)
-    items.append(solid_marks(used, "*", BLUE, _TAKEN_UP))
+    items = _lines(phase, _FIRST_S, last, steps, used)
     if phase.proved_s is not None:
         at = max(phase.proved_s, _FIRST_S)
         items.append(Curve([(at, y.low), (at, y.high)], INK, 0.6, dash=DASHES[1]))
@@ -161,14 +157,14 @@ def _change(phase: ReplayPhase, y: Axis) -> Chart:
     return Chart(x, y, tuple(items), height=120.0)
 
 
-def _used(phase: ReplayPhase) -> list[tuple[float, float]]:
+def _used(phase: ReplayPhase) -> list[Point]:
     """Return the seconds at which schedules were taken up, and their latency in ms."""
     schedules = (schedule for schedule in phase.schedules if schedule.used_s is not None)
     return [(schedule.used_s or 0.0, schedule.latency_ps / PS_PER_MS) for schedule in schedules]
 
 
 def _lines(
-    phase: ReplayPhase, begin: float, end: float, steps: list[tuple[float, float]]
+    phase: ReplayPhase, begin: float, end: float, steps: list[Point], stars: list[Point]
 ) -> list[Item]:
     """Return the lines of the naive schedule, the optimum and the schedules that were used."""
     naive, best = phase.baseline_ps / PS_PER_MS, phase.oracle_ps / PS_PER_MS
@@ -177,4 +173,5 @@ def _lines(
         Curve(level, GREY, 1.1, dash=DASHES[2], name="best naive schedule"),
         Curve([(begin, best), (end, best)], ORANGE, 2.6, name="optimum (oracle)"),
         Curve(steps, BLUE, 1.0, name="D-HaX-CoNN"),
+        solid_marks(stars, "*", BLUE, "schedule taken up"),
     ]

@@ -1,7 +1,7 @@
 """Bars of the choices in the picture of a front: where they are, and what takes their place."""
 
 from paretosoc.results.front.choices import choose
-from paretosoc.results.plots.front import draw_front, front_pictures
+from paretosoc.results.plots.front import draw_front
 from paretosoc.results.plots.picture import Text
 from paretosoc.results.problem.objectives import Objective
 
@@ -64,8 +64,6 @@ def test_words_take_the_place_of_bars_that_would_cross_all_others(front):
 
 
 def test_pictures_with_bars_are_the_same_each_time(front):
-    first, second = (
-        front_pictures(front, ".svg", intervals=within(front, 0.01, 0.01)) for _ in "ab"
-    )
+    first, second = (draw_front(front, within(front, 0.01, 0.01)).picture().svg() for _ in "ab")
     assert first == second
-    assert first != front_pictures(front, ".svg")
+    assert first != draw_front(front).picture().svg()

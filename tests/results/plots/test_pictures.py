@@ -17,13 +17,13 @@ from paretosoc.results.export.result_folder import write_results
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.front import BaselinePoint, BoundSummary
 from paretosoc.results.plots.bars import SHARES
-from paretosoc.results.plots.front import draw_front, front_pictures
+from paretosoc.results.plots.front import draw_front
 from paretosoc.results.plots.fronts import draw_convergence, draw_fronts
-from paretosoc.results.plots.gantt import draw_gantts, gantt_picture
+from paretosoc.results.plots.gantt import draw_gantts
 from paretosoc.results.plots.items import FORMS, Curve
 from paretosoc.results.plots.labels import overlap
 from paretosoc.results.plots.picture import Text
-from paretosoc.results.plots.style import GREY, INK, ink_on
+from paretosoc.results.plots.style import GREY, INK, ink_on, png_bytes
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.text.member_diff import clocks_mhz, conversion_count
 from tests.support.fresh_process import outputs
@@ -33,9 +33,10 @@ PRINT_HASHES = """
 import hashlib, sys
 from pathlib import Path
 from paretosoc.results.export.result_folder import read_results
-from paretosoc.results.plots.front import front_pictures
+from paretosoc.results.plots.front import draw_front
+from paretosoc.results.plots.style import PICTURE_MAKERS
 front = read_results(Path(sys.argv[1]))
-pictures = front_pictures(front, ".svg", ".png").values()
+pictures = [PICTURE_MAKERS[suffix](draw_front(front).picture()) for suffix in (".svg", ".png")]
 print(*(hashlib.sha256(picture).hexdigest() for picture in pictures))
 """
 
@@ -74,21 +75,19 @@ def test_more_kinds_than_forms_leave_the_legend_whole(front, monkeypatch):
 
 def test_files_are_pictures(front, three_objective_front, tmp_path, scheduled):
     write_results(tmp_path / "run", front)
-    pictures = front_pictures(front, ".svg", ".png")
-    assert (tmp_path / "run" / "front.svg").read_bytes() == pictures[".svg"]
+    drawn = draw_front(front).picture()
+    assert (tmp_path / "run" / "front.svg").read_bytes() == drawn.svg()
     assert not (tmp_path / "run" / "front.png").exists()
-    assert pictures[".png"].startswith(PNG)
-    for picture in (pictures[".svg"], front_pictures(three_objective_front, ".svg")[".svg"]):
-        assert ElementTree.fromstring(picture).tag.endswith("svg")
-    shown = scheduled(front.problem, front.members[0])
-    assert gantt_picture(shown, ".png").startswith(PNG)
-    assert gantt_picture(shown, ".svg") == gantt_picture(shown, ".svg")
+    gantt = draw_gantts([("", scheduled(front.problem, front.members[0]))]).picture()
+    for picture in (drawn, draw_front(three_objective_front).picture(), gantt):
+        assert png_bytes(picture).startswith(PNG)
+        assert ElementTree.fromstring(picture.svg()).tag.endswith("svg")
 
 
 def test_marks_stand_on_the_page_where_the_numbers_say(front):
     """Between the numbers of the axes as a reader of the SVG sees them, each in the colour of its
     clock."""
-    root = ElementTree.fromstring(front_pictures(front, ".svg")[".svg"])
+    root = ElementTree.fromstring(draw_front(front).picture().svg())
     texts = [
         e.attrib | {"words": e.text or ""}
         for e in root
@@ -297,7 +296,7 @@ def test_rates_are_drawn_as_rates(front):
 def test_a_single_member_and_too_little(front):
     assert draw_front(dataclasses.replace(front, members=front.members[:1])).picture().svg()
     with pytest.raises(ResultError, match="needs a member"):
-        front_pictures(dataclasses.replace(front, members=()), ".svg")
+        draw_front(dataclasses.replace(front, members=()))
 
 
 DRAWN = """
@@ -351,7 +350,7 @@ def test_gantt_draws_every_execution_and_transition(front, scheduled):
             starts = [row.start_ps / 1e9 for row in shown.schedule.groups]
             assert min(abs(start - line.points[1][0]) for start in starts) < 1e-9
         bars = (line.points for line in lines if line.fill != "none")
-        widths = sum(right - left for (left, _), _, (right, _), _ in bars)
+        widths = sum(right - left for (left, _), _, (right, _), *_ in bars)
         busy = sum(row.end_ps - row.start_ps for row in shown.schedule.groups)
         assert widths == pytest.approx(busy / 1e9)
 

@@ -18,7 +18,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
 from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
-from paretosoc.results.plots.items import Curve, Item
+from paretosoc.results.plots.items import Curve
 from paretosoc.results.plots.style import COLOURS, GREY
 
 PICTURE, COURSE = "loss.svg", "training.json"
@@ -98,28 +98,21 @@ def pool_of(path: Path) -> tuple[str, ...]:
 
 def loss_svg(epochs: Sequence[Epoch], best: int) -> bytes:
     """Draw cross-entropy and accuracy over the epochs. ``best`` is the one that was kept."""
-    panels: tuple[tuple[str, dict[str, list[float]]], ...] = (
-        (
-            "cross-entropy, both heads",
-            {"training": [e.training_loss for e in epochs], "validation": [e.loss for e in epochs]},
-        ),
-        (
-            "exact classes of the validation, %",
-            {
-                "throughput": [100 * epoch.throughput_accuracy for epoch in epochs],
-                "power": [100 * epoch.power_accuracy for epoch in epochs],
-            },
-        ),
-    )
-    numbers = [epoch.number for epoch in epochs]
-    x = Axis.over("epoch", numbers, 0.03)
+    panels = {
+        "cross-entropy, both heads": {
+            "training": [(epoch.number, epoch.training_loss) for epoch in epochs],
+            "validation": [(epoch.number, epoch.loss) for epoch in epochs],
+        },
+        "exact classes of the validation, %": {
+            "throughput": [(epoch.number, 100 * epoch.throughput_accuracy) for epoch in epochs],
+            "power": [(epoch.number, 100 * epoch.power_accuracy) for epoch in epochs],
+        },
+    }
+    x = Axis.over("epoch", [epoch.number for epoch in epochs], 0.03)
     charts, colours = [], iter(COLOURS)
-    for title, lines in panels:
-        y = Axis.over(title, [each for line in lines.values() for each in line], 0.05)
-        items: list[Item] = [
-            Curve(list(zip(numbers, line, strict=True)), next(colours), 1.1, name=name)
-            for name, line in lines.items()
-        ]
-        items.append(Curve([(best, y.low), (best, y.high)], GREY, 1.1, name="kept"))
-        charts.append(Chart(x, y, tuple(items), width=PAGE / 2))
+    for title, lines in panels.items():
+        y = Axis.over(title, [value for line in lines.values() for _, value in line], 0.05)
+        items = [Curve(line, next(colours), 1.1, name=name) for name, line in lines.items()]
+        kept = Curve([(best, y.low), (best, y.high)], GREY, 1.1, name="kept")
+        charts.append(Chart(x, y, (*items, kept), width=PAGE / 2))
     return Charts([charts]).picture().svg()

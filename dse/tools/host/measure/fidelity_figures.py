@@ -172,15 +172,9 @@ def _chart(entries: list[Prediction], fidelity: Fidelity, what: str) -> Chart:
         half = e.spread * e.measured / 2
         ends = [(e.measured - half, e.predicted), (e.measured + half, e.predicted)]
         items.append(Curve(ends, blue, 0.6))
+    name = "certified fastest" if fidelity.is_certified else "predicted fastest"
     items += [
         solid_marks([(e.measured, e.predicted) for e in entries], "o", blue, "predicted"),
-        Marks(
-            [(best.measured, best.predicted)],
-            "*",
-            [INK],
-            [True],
-            name="certified fastest" if fidelity.is_certified else "predicted fastest",
-            key_fill=INK,
-        ),
+        Marks([(best.measured, best.predicted)], "*", [INK], [True], name=name, key_fill=INK),
     ]
     return Chart(x, y, tuple(items), width=PAGE / 2, height=280.0)
