@@ -17,7 +17,7 @@ from paretosoc.dse.certificate.branch_and_bound import (
     SearchProgress,
     find_front,
 )
-from paretosoc.dse.certificate.certify import DEFAULT_NODES, Limits, prove, unchecked
+from paretosoc.dse.certificate.certify import Limits, prove, unchecked, usual_nodes
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.subtree import Subtree
 from paretosoc.dse.search.driver import StoppedBy
@@ -215,7 +215,7 @@ def improve(
     sums_rates = problem.objectives[column].kind is ObjectiveKind.INVERSE_LATENCY
     space = DesignSpace(problem)
     best = start
-    left = DEFAULT_NODES if max_nodes is None else max_nodes
+    left = usual_nodes(problem) if max_nodes is None else max_nodes
     size = FIRST_SLICE
     earlier: Subtree | None = None
     while True:

@@ -15,7 +15,7 @@ from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front, default_boxes
 from paretosoc.dse.certificate.boxes.simulate import simulate_space
 from paretosoc.dse.certificate.branch_and_bound import Cluster, SearchProgress
-from paretosoc.dse.certificate.certify import CertifiedFront, Limits, prove
+from paretosoc.dse.certificate.certify import CertifiedFront, Limits, prove, usual_nodes
 from paretosoc.dse.certificate.formulation.prove import (
     FEW_PARTS,
     FormulationProgress,
@@ -29,6 +29,7 @@ from paretosoc.dse.inputs.interrupts import deferred_interrupt
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
 from paretosoc.results.front.front import Front
+from paretosoc.results.problem.problem import Problem
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
@@ -206,8 +207,9 @@ def _still_refused(can: Provable, work: _Work) -> str | None:
     return can.refused
 
 
-def _fewer(nodes: int | None) -> int:
-    return SMALL_NODES if nodes is None else min(nodes, SMALL_NODES)
+def _fewer(problem: Problem, nodes: int | None) -> int:
+    small = usual_nodes(problem, SMALL_NODES)
+    return small if nodes is None else min(nodes, small)
 
 
 class _Work:
@@ -290,17 +292,22 @@ class _Work:
 
     def begin(self, columns: tuple[int, ...], earlier: ProofArtifacts | None) -> None:
         """Resume an exact search of the whole front, or try whether a small one ends."""
-        until, nodes = self._limits.until, self._limits.most_nodes
+        until, nodes = self._limits.until, self._limits.most_nodes(self.front.problem)
         if earlier is not None and len(earlier.certificate.objectives) > 1:
             until = until.share(EXACT_SHARE)
         else:
-            earlier, until, nodes = None, until.share(SMALL_SHARE), _fewer(nodes)
+            earlier, until, nodes = (
+                None,
+                until.share(SMALL_SHARE),
+                _fewer(self.front.problem, nodes),
+            )
         self.keep(self.prove(columns, until=until, nodes=nodes, earlier=earlier))
 
     def narrow(self, columns: tuple[int, ...]) -> None:
         """Prove within smaller and smaller tolerances, as long as the limits allow, and at last
         exactly."""
-        left, last = self._limits.most_nodes, 0
+        problem = self.front.problem
+        left, last = self._limits.most_nodes(problem), 0
         for tolerance in (*TOLERANCES_PPM, 0):
             until = self._limits.until
             if self.interrupted() or until.is_past or self.is_certified or left == 0:
@@ -312,7 +319,7 @@ class _Work:
                 continue
             nodes = left
             if known is None:
-                nodes, until = _fewer(nodes), until.share(SMALL_SHARE)
+                nodes, until = _fewer(problem, nodes), until.share(SMALL_SHARE)
             began = until.clock()
             proved = self.prove(columns, until=until, tolerance_ppm=tolerance, nodes=nodes)
             if not self.keep(proved):

@@ -7,7 +7,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.branch_and_bound import Incumbents, find_front
-from paretosoc.dse.certificate.certify import DEFAULT_NODES
+from paretosoc.dse.certificate.certify import usual_nodes
 from paretosoc.dse.certificate.preconditions import Goal, check_provable, provable
 from paretosoc.dse.compile.load import load_proof_code
 from paretosoc.dse.search.base import EngineState, ResumableEngine
@@ -50,7 +50,8 @@ class ExactEngine:
         nothing = np.zeros((0, self._space.width), dtype=np.int64)
         if self._asked > 2 or self._feasible:
             return nothing
-        found = find_front(self._space.problem.of_parts, max_nodes=DEFAULT_NODES)
+        problem = self._space.problem.of_parts
+        found = find_front(problem, max_nodes=usual_nodes(problem))
         return self._space.canonical(found.rows) if len(found.rows) else nothing
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
