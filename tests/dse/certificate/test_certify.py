@@ -507,9 +507,10 @@ def test_a_certified_row_is_what_the_search_found(slow_front: Front) -> None:
 
 
 def test_a_search_of_repeated_networks_has_fewer_nodes_in_the_same_time() -> None:
-    once = random_problem(np.random.default_rng(3), RandomShape())
-    often = replace(
-        once, networks=tuple(replace(network, repeats=100) for network in once.networks)
+    drawn = random_problem(np.random.default_rng(3), RandomShape())
+    once, often = (
+        replace(drawn, networks=tuple(replace(one, repeats=count) for one in drawn.networks))
+        for count in (1, 100)
     )
     groups = sum(len(network.groups) for network in once.networks)
     assert usual_nodes(once, 4_000_000) == Limits(4_000_000).most_nodes(often) == 4_000_000
