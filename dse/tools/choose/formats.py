@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.problem.runtime_limits import unserved_units
+from paretosoc.dse.workload.options import Options
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime, usual_runtime
 
@@ -112,7 +114,7 @@ def _of_board(
     if name not in have[platform.name]:
         formats = ", ".join(have[platform.name]).upper()
         return BoardFormat(name, left_out=f"has no {name.upper()} ({formats})")
-    remarks = []
+    remarks = [*unserved_units(platform, Options(), _runtime(platform, runtime))]
     if name != usual:
         remarks.append(f"{name.upper()} as asked for, {usual.upper()} elsewhere")
     without = [

@@ -159,6 +159,7 @@ def test_one_format_is_had_by_all_boards() -> None:
     assert {each.name for each in formats.values()} == {"fp16"}
     assert "hailo unused" in formats["raspberry-pi-5-hailo-8"].remark
     assert "as it has no FP16" in formats["raspberry-pi-5-hailo-8"].remark
+    assert "gpu: not used, as RKNN serves" in formats["rk3588"].remark
     pair = [load_platform("jetson-orin-nano-8gb"), load_platform("raspberry-pi-5-hailo-8")]
     with called_from(Door.COMMAND):
         found = {(each.name, each.reason) for each in choose_formats(pair, [], None).values()}
@@ -171,7 +172,7 @@ def test_boards_without_the_format_are_left_out() -> None:
     chips = [load_platform(name) for name in ("jetson-nano", "jetson-xavier-nx", "rk3588")]
     formats = choose_formats(chips, ["int8", "rk3588=fp16"], None)
     assert formats["jetson-nano"].left_out == "has no INT8 (FP32, FP16)"
-    assert formats["rk3588"].remark == "FP16 as asked for, INT8 elsewhere"
+    assert formats["rk3588"].remark.endswith("; FP16 as asked for, INT8 elsewhere")
     assert formats["jetson-xavier-nx"].remark == ""
 
 
