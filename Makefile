@@ -54,7 +54,7 @@ quick: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest --quick --numprocesses 2 --dist worksteal --quiet
 
 # Builds what is released, the wheel from the source archive, with machine code for processors of these
-# levels, each of which takes some six minutes of one core. Installs it into an empty environment, and
+# levels, each of which takes some three minutes of one core. Installs it into an empty environment, and
 # uses it outside the sources.
 LEVELS ?= $(if $(filter x86_64,$(shell uname -m)),x86-64-v3)
 PIP := -m pip install --quiet --disable-pip-version-check

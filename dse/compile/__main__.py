@@ -6,12 +6,10 @@ With ``--report`` compile them anew and print a table of costs.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import os
-import subprocess
-import sys
 import time
 from collections import Counter, defaultdict
-from concurrent.futures import ThreadPoolExecutor
 
 from numba.core import event
 
@@ -55,17 +53,16 @@ def report() -> None:
             warm_up()
         total = time.process_time() - started
         sizes: Counter[str] = Counter()
-        for path in folder.rglob("*.nbc"):
-            sizes[path.name.split("-")[0]] += path.stat().st_size
+        for path in folder.rglob("*.so"):
+            sizes[path.name.rpartition("-")[0]] += path.stat().st_size
     print(f"{'function':62} {'variants':>8} {'CPU s':>6} {'kB':>6}")
     for name, seconds in sorted(times.seconds.items(), key=lambda entry: -entry[1]):
-        module, _, function = name.rpartition(".")
-        size = sizes[f"{module.rpartition('.')[2]}.{function}"]
+        size = sizes[name.rpartition(".")[2]]
         print(f"{name:62} {times.variants[name]:8} {seconds:6.2f} {size / 1000:6.0f}")
     print(f"{'all, with imports and what runs':62} {times.variants.total():8} {total:6.2f}")
 
 
-def main() -> int:
+def main() -> None:
     """Run the command."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("part", nargs="?", choices=PARTS, help="part to compile; all by default")
@@ -76,17 +73,14 @@ def main() -> int:
     elif arguments.part:
         PARTS[arguments.part]()
     else:
-        # numba compiles under a lock, so that only processes compile at the same time.
-        with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-            return max(pool.map(_compile_in_a_process, PARTS))
-    return 0
+        # Processes, since numba compiles under a lock. Each keeps the functions that parts share.
+        with multiprocessing.Pool(os.cpu_count() or 1) as pool:
+            pool.map(_compile, PARTS, chunksize=1)
 
 
-def _compile_in_a_process(part: str) -> int:
-    return subprocess.run(
-        [sys.executable, "-m", "paretosoc.dse.compile", part], check=False
-    ).returncode
+def _compile(part: str) -> None:
+    PARTS[part]()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from paretosoc.common.cache import is_trusted
+from paretosoc.common.unfinished import unfinished
 
 PACKAGED = Path(__file__).with_name("libraries")
 """Folder of the libraries of a wheel: [state of the sources, level of the processor]."""
@@ -67,17 +68,17 @@ class Kernel:
             function: what is compiled.
             state: returns a name for the state of its sources.
             folder: returns the folder of its machine code on this machine.
-            jit: makes numba's compiled function from it.
+            jit: makes from it what numba compiles.
         """
         self.py_func = function
         self.__doc__, self.__name__ = function.__doc__, function.__name__
-        self.loaded: dict[tuple[object, ...], Callable[..., Any] | None] = {}
-        """By signature. None if the code cannot be linked: numba calls it then."""
+        self.loaded: dict[tuple[object, ...], Callable[..., Any]] = {}
+        """By signature."""
         self._state, self._folder, self._jit = state, folder, jit
 
     @cached_property
     def dispatcher(self) -> Any:
-        """Return numba's compiled function."""
+        """Return what numba compiles."""
         return self._jit(self.py_func)
 
     @property
@@ -106,22 +107,29 @@ class Kernel:
             with _LOADING:
                 if key not in self.loaded:
                     self.loaded[key] = self._load(key, arguments)
-        function = self.loaded[key]
-        return self.dispatcher(*arguments) if function is None else function(*words)
+        return self.loaded[key](*words)
 
     def _load(self, key: tuple[object, ...], arguments: tuple[Any, ...]) -> Any:
         name = f"{self.py_func.__name__}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.so"
         for folder in packaged_folders(self._state()):
-            if (folder / name).exists():
-                return _function(folder / name, key)
+            if (folder / name).exists() and (function := _function(folder / name, key)):
+                return function
         path = self._folder() / processor() / name
-        if not path.exists():
+        if path.exists() and (function := _function(path, key)):
+            return function
+        unlinked = path.with_suffix(".o")
+        if not unlinked.exists():
             # Imported here: numba takes half a second, and most processes find all libraries.
-            from paretosoc.fitness.machine_code.link import link
+            from paretosoc.fitness.machine_code.link import link, object_code
 
-            if not link(self.dispatcher, arguments, path):
-                return None
-        return _function(path, key)
+            code = object_code(self.dispatcher, arguments)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if link(code, path) and (function := _function(path, key)):
+                return function
+            with unfinished(unlinked) as part:
+                part.write_bytes(code)
+                part.rename(unlinked)
+        return _function_in_memory(unlinked.read_bytes(), key)
 
 
 @cache
@@ -182,7 +190,33 @@ def _function(path: Path, key: tuple[object, ...]) -> Callable[..., Any] | None:
     except OSError:
         return None
     name = next(name for name in RESULTS if hasattr(library, f"returns_{name}"))
-    function = library[f"returns_{name}"]
-    function.restype = RESULTS[name]
-    function.argtypes = [_PARAMETERS.get(kind, ctypes.c_void_p) for kind in key]
+    function: Callable[..., Any] = _prototype(name, key)((f"returns_{name}", library))
     return function
+
+
+def _function_in_memory(code: bytes, key: tuple[object, ...]) -> Callable[..., Any]:
+    """Return the function of an object file, which LLVM links in memory."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
+    engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=True)
+    file = llvm.ObjectFileRef.from_data(code)
+    engine.add_object_file(file)
+    engine.finalize_object()
+    for name in RESULTS:
+        if address := engine.get_function_address(f"returns_{name}"):
+            function: Callable[..., Any] = _prototype(name, key)(address)
+            _ENGINES.append(engine)
+            return function
+    raise ValueError("an object file of a kernel is required")
+
+
+_ENGINES: list[Any] = []
+"""They hold the memory of functions."""
+
+
+def _prototype(name: str, key: tuple[object, ...]) -> Any:
+    kinds = [_PARAMETERS.get(kind, ctypes.c_void_p) for kind in key]
+    return ctypes.CFUNCTYPE(RESULTS[name], *kinds)

@@ -10,12 +10,11 @@ from typing import Any
 
 import llvmlite.binding as llvm
 from llvmlite import ir
-from numba.core import cgutils, config, types
+from numba.core import cgutils, event, types
 from numba.core.typing.typeof import typeof
 from numba.np.arrayobj import make_array, populate_array
 
 from paretosoc.common.unfinished import temporary_folder, unfinished
-from paretosoc.fitness.machine_code.kernel import RESULTS
 
 POINTER, WORD = ir.IntType(8).as_pointer(), ir.IntType(64)
 HEAD = object.__basicsize__
@@ -23,20 +22,24 @@ HEAD = object.__basicsize__
 All extension modules that were compiled against numpy rely on this layout."""
 
 
-def link(dispatcher: Any, arguments: tuple[Any, ...], path: Path) -> bool:
-    """Compile a function for the types of arguments, and link it to a file, at once or not at all.
+def object_code(dispatcher: Any, arguments: tuple[Any, ...]) -> bytes:
+    """Compile a function for the types of arguments.
 
-    Return False if there is no linker, or the code needs numba when it runs.
+    Return an object file whose only function that others can call is ``returns_`` with the name of
+    its result's type.
     """
-    linker = shutil.which(os.environ.get("CC", "cc"))
     signature = tuple(_type_of(argument) for argument in arguments)
-    dispatcher.compile(signature)
+    # Otherwise only the functions that the kernel calls would count as being compiled.
+    with event.trigger_event("numba:compile", data={"dispatcher": dispatcher}):
+        dispatcher.compile(signature)
+        return _optimized(dispatcher.overloads[signature])
+
+
+def link(code: bytes, path: Path) -> bool:
+    """Link an object file to a library, at once or not at all. Return False without a linker."""
+    linker = shutil.which(os.environ.get("CC", "cc"))
     if linker is None:
         return False
-    code = _object_code(dispatcher.overloads[signature])
-    if code is None:
-        return False
-    path.parent.mkdir(parents=True, exist_ok=True)
     with temporary_folder() as folder, unfinished(path) as part:
         (folder / "code.o").write_bytes(code)
         # Without libraries of its own: the process has the few functions of C that may be called.
@@ -56,33 +59,28 @@ def _type_of(argument: Any) -> Any:
     return types.Array(typ.dtype, typ.ndim, "C" if typ.layout == "C" else "A")
 
 
-def _object_code(compiled: Any) -> bytes | None:
-    """Return the object file with one function that others can call, or None."""
-    restype = str(compiled.signature.return_type)
-    if restype not in RESULTS:
-        return None
+def _optimized(compiled: Any) -> bytes:
+    """Return the object file of a function and all that it calls, optimised together."""
+    name = f"returns_{compiled.signature.return_type}"
     codegen = compiled.library.codegen
     module = compiled.library._get_module_for_linking().clone()
-    entry = llvm.parse_assembly(str(_entry(compiled, f"returns_{restype}")))
+    entry = llvm.parse_assembly(str(_entry(compiled, name)))
     entry.data_layout = module.data_layout
     module.link_in(entry)
     for function in module.functions:
-        if not function.is_declaration and function.name != f"returns_{restype}":
+        if not function.is_declaration and function.name != name:
             function.linkage = "internal"
-    machine = llvm.Target.from_triple(module.triple).create_target_machine(
-        cpu=codegen._get_host_cpu_name(),
-        features=codegen._tm_features,
-        opt=int(config.OPT),
-        reloc="pic",
-        codemodel="default",
-    )
-    passes = llvm.create_new_module_pass_manager()
-    passes.add_global_dead_code_eliminate_pass()
-    passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options()))
-    open_ones = [function.name for function in module.functions if function.is_declaration]
-    if any(name.startswith(("numba", "NRT", "Py", "_Py", "_ZN")) for name in open_ones):
-        return None
-    code: bytes = machine.emit_object(module)
+    passes, builder = codegen._module_pass_manager()
+    passes.run(module, builder)
+    unknown = [
+        function.name
+        for function in module.functions
+        if function.is_declaration
+        and function.name.startswith(("numba", "NRT", "Py", "_Py", "_ZN"))
+    ]
+    if unknown:
+        raise TypeError(f"{compiled.fndesc.qualname} must not need {unknown[0]} when it runs")
+    code: bytes = codegen._tm.emit_object(module)
     return code
 
 

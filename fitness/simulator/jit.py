@@ -10,14 +10,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.cache import compiled, kernel_folder
+from paretosoc.common.cache import kernel_folder
 from paretosoc.fitness.machine_code.kernel import Kernel, packaged_folders, processor
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
 COMPILER = (
     *(HERE / name for name in ("jit.py", "types/table_types.py", "types/vector_types.py")),
-    HERE.parent / "machine_code" / "link.py",
+    *(HERE.parent / "machine_code" / name for name in ("functions.py", "link.py")),
 )
 """Files that define how all kernels are compiled."""
 _IMPORT = re.compile(rb"^(?:from|import) (paretosoc(?!\.common\.documents)[\w.]+)", re.MULTILINE)
@@ -52,8 +52,7 @@ def sources_of(module: Path) -> frozenset[Path]:
 def state_of(module: Path) -> str:
     """Return a name for the state of a module's sources, which its machine code is kept under.
 
-    numba compares only the file of the function that it loads. Machine code that has inlined a
-    function or a constant of another file would be kept when that other file changes.
+    Machine code inlines functions and constants of other files.
     """
     hashes = b"".join(_read(path)[0] for path in sorted(sources_of(module)))
     return f"jit-{module.stem}-{hashlib.sha256(hashes).hexdigest()[:16]}"
@@ -87,17 +86,17 @@ def rare(function: Callable[..., Any]) -> Kernel:
 
 def _kernel(function: Callable[..., Any], **options: Any) -> Kernel:
     module = Path(sys.modules[function.__module__].__file__ or "")
-    folder = partial(cache_folder, module)
     return Kernel(
         function,
         state=partial(state_of, module),
-        folder=folder,
-        jit=partial(_compiled, folder=folder, **options),
+        folder=partial(cache_folder, module),
+        jit=partial(_dispatcher, **options),
     )
 
 
-def _compiled(function: Callable[..., Any], folder: Callable[[], Path], **options: Any) -> Any:
+def _dispatcher(function: Callable[..., Any], **options: Any) -> Any:
     # Imported for what they register: numba takes half a second, and libraries do not need it.
+    from paretosoc.fitness.machine_code.functions import KernelDispatcher
     from paretosoc.fitness.simulator.types import table_types, vector_types  # noqa: F401
 
-    return compiled(function, folder(), nogil=True, error_model="numpy", _nrt=False, **options)
+    return KernelDispatcher(function, nogil=True, error_model="numpy", _nrt=False, **options)
