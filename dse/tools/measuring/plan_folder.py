@@ -13,7 +13,7 @@ from paretosoc.dse.tools.deploy.write_models import write_stretches
 from paretosoc.dse.tools.measuring.experiments import Bench, Experiment
 from paretosoc.dse.tools.measuring.planning import Plan
 from paretosoc.dse.workload.options import as_written
-from paretosoc.fitness.profiles.profilers.tegrastats_log import BOARD_RAIL, INSIDE_ANOTHER
+from paretosoc.fitness.profiles.profilers.tegrastats_log import BOARD_RAILS, INSIDE_ANOTHER
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, Segment, check_platform
@@ -174,7 +174,7 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
         "precision": job.deployment.precision,
         "minutes": plan.minutes,
         "has_power": plan.bench.has_power,
-        "board_rail": BOARD_RAIL,
+        "board_rails": [*BOARD_RAILS],
         "rails_inside": [*sorted(INSIDE_ANOTHER)],
         "devices": {
             name: place if isinstance(place, str) else "CPU"

@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import Any
 
 from paretosoc.fitness.profiles.profilers.tegrastats_log import (
-    BOARD_RAIL,
+    BOARD_RAILS,
     PowerLog,
     Sample,
     parse_tegrastats,
@@ -72,7 +72,7 @@ def _sample(row: Mapping[str, Any]) -> Sample:
     }
     total = rails.pop(_TOTAL, None)
     if total is not None:
-        rails.setdefault(BOARD_RAIL, total)
+        rails.setdefault(BOARD_RAILS[0], total)
     cores = [load for key in row if _CPU.fullmatch(key) and (load := _number(row[key])) is not None]
     clocks = {
         int(found[1]): round(khz / 1000)

@@ -37,8 +37,8 @@ _RAIL = re.compile(
 _NOT_A_RAIL = frozenset({"RAM", "SWAP", "IRAM", "NC"})
 INSIDE_ANOTHER = frozenset({"VDDQ_VDD2_1V8AO"})
 """Rails of the AGX Orin that hang behind another one: not to be added."""
-BOARD_RAIL = "VDD_IN"
-"""The rail that, if there is one, measures all the others."""
+BOARD_RAILS = ("VDD_IN", "POM_5V_IN")
+"""Inputs of a board, the second of Jetson Nano: one that is there holds all other rails."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ class Sample:
 
     @property
     def board_mw(self) -> int | None:
-        """Return the power of the board: its own rail, or the sum of rails outside each other."""
-        if not self.rails_mw:
-            return None
-        if BOARD_RAIL in self.rails_mw:
-            return self.rails_mw[BOARD_RAIL]
-        return sum(mw for name, mw in self.rails_mw.items() if name not in INSIDE_ANOTHER)
+        """Return the power of the board: its input, or the sum of rails outside each other."""
+        for name in BOARD_RAILS:
+            if name in self.rails_mw:
+                return self.rails_mw[name]
+        outside = [mw for name, mw in self.rails_mw.items() if name not in INSIDE_ANOTHER]
+        return sum(outside) if outside else None
 
 
 @dataclass(frozen=True)

@@ -107,9 +107,10 @@ def clocks(script: str) -> Iterator[None]:
 
 
 def board_mw(rails: dict[str, float], plan: dict[str, Any]) -> float | None:
-    """Return the power of the board: its own rail, or the sum of rails outside each other."""
-    if plan["board_rail"] in rails:
-        return rails[plan["board_rail"]]
+    """Return the power of the board: its input, or the sum of rails outside each other."""
+    for name in plan["board_rails"]:
+        if name in rails:
+            return rails[name]
     outside = [mw for name, mw in rails.items() if name not in plan["rails_inside"]]
     return sum(outside) if outside else None
 

@@ -22,6 +22,10 @@ TX2 = (
     "PLL@37.5C GPU@35C PMIC@100C VDD_SYS_GPU 152/153 VDD_SYS_SOC 687/600 VDD_4V0_WIFI 0/0 "
     "VDD_IN 3056/2900 VDD_SYS_CPU 150/140 VDD_SYS_DDR 883/880"
 )
+NANO = (
+    "RAM 1404/3964MB (lfb 1x2MB) CPU [12%@1479,off] EMC_FREQ 31%@1600 GR3D_FREQ 99%@921 GPU@45C "
+    "POM_5V_IN 7484/7000 POM_5V_GPU 2824/2500 POM_5V_CPU 840/800"
+)
 XAVIER = (
     "02-07-2026 22:31:49 RAM 13908/31011MB (lfb 3331x4MB) IRAM 1/252kB(lfb 252kB) "
     "CPU [21%@1175,30%@1174] EMC_FREQ 60%@2133 GR3D_FREQ 99%@1377 VIC_FREQ 1036 APE 150 "
@@ -44,11 +48,12 @@ PLAIN = "RAM 1404/7860MB (lfb 236x4MB) CPU [0%@345] EMC_FREQ 0% GR3D_FREQ 0% GPU
 
 
 def test_what_each_board_prints_is_read() -> None:
-    log = parse_tegrastats("\n".join([TX2, XAVIER, ORIN, THREE, PLAIN]) + "\n", "f")
-    tx2, xavier, orin, three, plain = log.samples
+    log = parse_tegrastats("\n".join([TX2, NANO, XAVIER, ORIN, THREE, PLAIN]) + "\n", "f")
+    tx2, nano, xavier, orin, three, plain = log.samples
     assert (tx2.emc_percent, tx2.emc_mhz, tx2.gpu_percent, tx2.gpu_mhz) == (4, 1600, 10, 624)
     assert tx2.cpu_percent == 6 / 4
-    assert tx2.board_mw == 3056
+    # The input of a board holds its other rails.
+    assert (tx2.board_mw, nano.board_mw) == (3056, 7484)
     assert xavier.rails_mw == {
         "GPU": 3500, "CPU": 700, "SOC": 2600, "CV": 10, "VDDRQ": 600, "SYS5V": 2700
     }  # fmt: skip

@@ -275,12 +275,13 @@ def test_files_that_were_changed_are_refused(small_desk):
         path.write_text(sound)
 
 
-def test_the_sensor_is_read_without_tegrastats(small_desk):
+@pytest.mark.parametrize("board_rail", ["VDD_IN", "POM_5V_IN"])
+def test_the_sensor_is_read_without_tegrastats(small_desk, board_rail):
     (small_desk.tools / "tegrastats").unlink()
     sensor = "/sys/class/hwmon/hwmon3"
     small_desk.board.put(f"{sensor}/name", "ina3221")
     for k, (label, millivolts, milliamperes) in enumerate(
-        [("GPU", 19000, 100), ("VDD_IN", 19000, 500), ("SOC", 19000, 50)], 1
+        [("GPU", 19000, 100), (board_rail, 19000, 500), ("SOC", 19000, 50)], 1
     ):
         small_desk.board.put(f"{sensor}/in{k}_label", label)
         small_desk.board.put(f"{sensor}/in{k}_input", millivolts)
