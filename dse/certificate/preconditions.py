@@ -112,7 +112,7 @@ def provable(problem: Problem, goal: Goal) -> Provable:
         raise ResultError(
             "no member can be certified as the fastest: latency or inverse-latency must be an "
             "objective, with the priorities and rates of the workload, got "
-            f"{', '.join(problem.objective_names)}"
+            + ", ".join(objective.label(problem) for objective in problem.objectives)
         )
     parts = problem.of_parts
     if column is not None:

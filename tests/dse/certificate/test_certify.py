@@ -478,7 +478,7 @@ def test_equations_that_show_nothing_end_with_a_status(
         refused = dse("certify", other, option)
         assert refused.status == 2
         assert "no member can be certified as the fastest: latency" in refused.err
-        assert refused.err.endswith("got energy_fj\n")
+        assert refused.err.endswith("got energy\n")
 
 
 def test_where_there_is_no_result_folder_verify_refuses_the_input(dse: Any, tmp_path: Path) -> None:

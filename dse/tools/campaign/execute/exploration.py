@@ -112,7 +112,8 @@ def explore_run(task: RunTask) -> RunOutcome:
         # No failure of this run, which would be repeated: whoever interrupts ends the campaign.
         raise KeyboardInterrupt
     if settings.prove or needs_proof(optimizer):
-        front, proofs, message = _timeless_proof(front, goal_of(optimizer))
+        goal = Goal.WHOLE_FRONT if settings.prove else goal_of(optimizer)
+        front, proofs, message = _timeless_proof(front, goal)
     cpu_searched = time.process_time()
     # Seconds are kept in the store. In the result they would make all results differ.
     front = replace(front, provenance=replace(front.provenance, seconds=0.0))

@@ -97,3 +97,26 @@ def test_certificates_are_those_of_a_campaign_that_nobody_killed(tmp_path, dse):
     path = tmp_path / "result0" / "certificate.tree"
     path.write_bytes(path.read_bytes()[:-1])
     assert dse("verify", tmp_path / "result0", "--ignore-hashes").status == 1
+
+
+def test_fronts_of_any_engine_are_proved_whole_also_with_rates(tmp_path):
+    """By the default engine, ``nsga2``, whose ``dse explore`` certifies the fastest member only."""
+    rates = {
+        "networks": [
+            {"network": "alexnet", "rate_hz": 30},
+            {"network": "squeezenet", "rate_hz": 15},
+        ]
+    }
+    (tmp_path / "rates.json").write_text(json.dumps(rates))
+    file = tmp_path / "c.json"
+    fields = {**FILE, "evaluations": [300], "workloads": ["rates.json"]}
+    del fields["engines"]
+    file.write_text(json.dumps(fields))
+    with filled(tmp_path / "runs", file) as store:
+        do_missing(store, SameProcess(explore_run), max_attempts=1)
+        pair, rated = [
+            (run.error, json.loads(store.files(run)["front.json"])) for run in store.records()
+        ]
+    assert pair[0] is rated[0] is None
+    assert len(pair[1]["certificate"]["objectives"]) == 2
+    assert rated[1]["bounds"]["epsilon_ppm"] > 0
