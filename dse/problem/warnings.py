@@ -169,22 +169,36 @@ def _unused_measurements(
     networks: Sequence[Measurable], formats: Sequence[str], profile: Profile | None
 ) -> list[str]:
     """Return a text about records of a profile that match no network of the workload."""
-    if profile is None or (profile.models and not profile.networks):
+    if profile is None:
         return []
+    kinds = [(one.names, one.macs, one.batch, one.precision) for one in profile.networks]
+    kinds += [((one.network,), one.macs, 1, one.precision) for one in profile.models]
+    taught = {(one.network, one.precision) for one in profile.comparisons}
+    have = ", ".join(_named(network.name, network.batch) for network in networks)
     unused = []
-    for record in profile.networks:
-        used = record.precision in formats and any(
-            network.batch == record.batch
-            and is_same_network(network.name, network.macs, record.names, record.macs)
+    for names, macs, batch, precision in dict.fromkeys(kinds):
+        alike = [
+            network
             for network in networks
-        )
-        if not used:
-            unused.append(
-                f"profile: its measurements of {_named(record.names[0], record.batch, repr)} in "
-                f"{record.precision} are not used; the workload has "
-                f"{', '.join(_named(network.name, network.batch) for network in networks)} in "
-                f"{' and '.join(formats)}"
+            if network.batch == batch and is_same_network(network.name, 0, names, None)
+        ]
+        fits = any(is_same_network(one.name, one.macs, names, macs) for one in alike)
+        if fits and precision in formats:
+            continue
+        teaches = precision in formats and (names[0], precision) in taught
+        hint = ""
+        if fits:
+            hint = f"; {as_written('precision', precision)} uses them"
+        elif alike:
+            hint = (
+                f"; they are of {(macs or 0) / 1e9:.3g} GMAC, {alike[0].name} has "
+                f"{alike[0].macs / 1e9:.3g}: their inputs differ in size"
             )
+        unused.append(
+            f"profile: its measurements of {_named(names[0], batch, repr)} in {precision} "
+            f"{'only correct estimates' if teaches else 'are not used'}; the workload has {have} "
+            f"in {' and '.join(formats)}{hint}"
+        )
     return unused
 
 

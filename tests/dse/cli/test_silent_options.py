@@ -48,3 +48,39 @@ def test_measurements_of_another_network_are_named(dse, tmp_path, network, told)
     got = dse("explore", network, "-p", "jetson-agx-xavier", *SMALL, *more)
     assert got.status == 0
     assert ("its measurements of 'alexnet' in fp16 are not used" in got.err) is told
+
+
+@pytest.mark.parametrize(
+    ("network", "size", "precision", "told"),
+    [
+        ("squeezenet", 1, "fp16", None),
+        (
+            *("squeezenet", 1, "fp32"),
+            "'squeezenet' in fp16 are not used; the workload has squeezenet in fp32; "
+            "--precision fp16 uses them",
+        ),
+        (
+            *("squeezenet", 2, "fp16"),
+            "'squeezenet' in fp16 only correct estimates; the workload has squeezenet in fp16; "
+            "they are of 0.698 GMAC, squeezenet has 0.349: their inputs differ in size",
+        ),
+        (
+            *("alexnet", 1, "fp16"),
+            "'squeezenet' in fp16 only correct estimates; the workload has alexnet in fp16",
+        ),
+    ],
+)
+def test_a_calibration_that_does_not_hold_is_named(dse, tmp_path, network, size, precision, told):
+    table, mine = tmp_path / "rows.csv", tmp_path / "mine.json"
+    table.write_text("network,unit,ms\nsqueezenet,gpu,9\n")
+    made = dse("calibrate", table, "-p", "jetson-tx2", "--precision", "fp16", "-o", mine)
+    assert made.status == 0, made.err
+    document = json.loads(mine.read_text())
+    document["models"][0]["macs"] *= size
+    mine.write_text(json.dumps(document))
+    more = ("--precision", precision, "--profile", mine, "-o", tmp_path / "run")
+    got = dse("explore", network, "-p", "jetson-tx2", *SMALL, *more)
+    assert got.status == 0, got.err
+    warnings = [line for line in " ".join(got.err.split()).split("warning: ") if "profile" in line]
+    expected = [] if told is None else [f"profile: its measurements of {told}"]
+    assert [line.strip() for line in warnings] == expected

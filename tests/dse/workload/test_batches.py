@@ -307,6 +307,11 @@ def test_a_profile_of_another_batch_is_named(tmp_path: Path) -> None:
     (warning,) = (text for text in problem.warnings if text.startswith("profile: "))
     assert "'squeezenet' in batches of 8 in fp16 are not used" in warning
     assert "the workload has squeezenet in batches of 4" in warning
+    same = api.Problem(
+        "squeezenet", "jetson-agx-xavier", groups=2, batch=8, profile=path, precision="int8"
+    )
+    (warning,) = (text for text in same.warnings if text.startswith("profile: "))
+    assert warning.endswith("in batches of 8 in int8; precision='fp16' uses them")
 
 
 def test_a_batch_measured_on_this_machine_is_one_of_the_profile(
