@@ -63,7 +63,7 @@ class Calibrated:
     power_form: PowerForm | None
     power: Fit | None
     power_reason: str = ""
-    """As ``time_reason``; empty without powers."""
+    """As ``time_reason``; empty without powers. Also says that a parameter is the platform's."""
 
 
 def subjects(
@@ -133,9 +133,15 @@ def calibrate_rows(
     else:
         if power_form is None:
             power_form, power_reason = choose_power_form(rows, platform, time.values)
-        power = fit(
-            _power_task(rows, platform, power_form, time.values), noise=noise, resamples=resamples
-        )
+        task = _power_task(rows, platform, power_form, time.values)
+        if task.held:
+            host = platform.unit_by_name[rows[0].unit].host
+            power_reason += f"; host_mw is the platform's, as {host} has one clock here"
+            power_reason = power_reason.removeprefix("; ")
+        try:
+            power = fit(task, noise=noise, resamples=resamples)
+        except PlatformError as error:
+            raise PlatformError(f"{error}; without mw and mj only times are fitted") from None
     subject = rows[0].network, rows[0].layer, rows[0].unit
     return Calibrated(*subject, time_form, reason, time, power_form, power, power_reason)
 
@@ -319,19 +325,29 @@ def _power_task(
     powered = [row for row in rows if _has_power(row)]
     clocks = _clocks(powered, platform)
     modelled = time_ms(times, clocks)
+    unit = platform.unit_by_name[powered[0].unit]
+    # At one clock of the host its part cannot be told from the constant one.
+    is_held = unit.host is not None and len(set(clocks.host.tolist())) == 1
     measured = [
         # mJ / ms = W.
         row.mw if row.mw is not None else 1000 * (row.mj or 0.0) / (row.ms or modelled[index])
         for index, row in enumerate(powered)
     ]
     return Task(
-        names=power_parameters(
-            form, hosted=platform.unit_by_name[powered[0].unit].host is not None
-        ),
+        names=power_parameters(form, hosted=unit.host is not None and not is_held),
         predict=lambda values: power_mw(values, clocks, form, times),
         measured=np.array(measured, dtype=np.float64),
         label=subject_name(powered[0]),
+        held={"host_mw": _host_mw(platform, unit)} if is_held else {},
     )
+
+
+def _host_mw(platform: Platform, unit: Unit) -> float:
+    """Return the parameter with which the host's power rises over its ladder as the platform's."""
+    busy = unit.power[1].busy_mw
+    slowest = clocks_of(platform, unit, np.zeros((1, len(unit.clocks)), dtype=np.int64))
+    rise = busy[-1] - busy[0]
+    return rise / (1.0 - float(slowest.host_v[0])) if rise else 0.0
 
 
 def _has_power(row: ClockMeasurement) -> bool:

@@ -89,6 +89,21 @@ def test_what_was_put_in_comes_out(nine):
     assert nine.time.residual < 1e-6
 
 
+def test_a_held_host_draws_what_the_platform_has():
+    """At one clock of the host its part of a power and the constant part are one."""
+    held = [(g, 11, m) for g in (0, 3, 6, 9, 12) for m in (3, EMC)]
+    found = calibrate_rows(rows_at(held), TX2, resamples=0)
+    busy = GPU.power[1].busy_mw
+    clocks = clocks_of(TX2, GPU, np.array([(12, 0, EMC), (12, 11, EMC)]))
+    predicted_mw = power_mw(found.power.values, clocks, found.power_form, found.time.values)
+    assert predicted_mw[1] - predicted_mw[0] == pytest.approx(busy[-1] - busy[0])
+    assert predicted_mw[1] == pytest.approx(sum(TRUE_POWER.values()), rel=1e-3)
+    assert found.power_reason.endswith("; host_mw is the platform's, as a57 has one clock here")
+    few = [row if row.points[0] == 12 else replace(row, mw=None) for row in rows_at(held)]
+    with pytest.raises(PlatformError, match=r"own_mw.*; without mw and mj only times are fitted"):
+        calibrate_rows(few, TX2, resamples=0)
+
+
 def test_energy_stands_for_power(nine):
     rows = [replace(row, mw=None, mj=row.mw * row.ms / 1000) for row in rows_at(NINE)]
     result = calibrate_rows(rows, TX2, time_form=nine.time_form, resamples=0)
