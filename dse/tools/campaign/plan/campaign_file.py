@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -31,9 +31,15 @@ from paretosoc.dse.tools.campaign.plan.plan import (
 from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, SEARCH_FIELDS, Choice, options_of
 from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import AXES, FIELDS, FILES
-from paretosoc.dse.workload.with_options import period_of_rates_s
+from paretosoc.dse.workload.with_options import period_of_rates_s, with_dimensions
 from paretosoc.dse.workload.workload import find_network, short_name, split_copies, workload_of
-from paretosoc.dse.workload.workload_file import is_workload_file, load_workload
+from paretosoc.dse.workload.workload_file import (
+    is_workload_file,
+    load_workload,
+    workload_from,
+)
+from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.errors import GraphError
 
 _WHOLE_NUMBERS = {"max_evaluations", "seed"} | {
     name for name, field in FIELDS.items() if isinstance(field.kind, Whole | WholeOr)
@@ -149,19 +155,23 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
             continue
         listed = list(range(given)) if isinstance(given, int) else given
         values[name] = tuple(dict.fromkeys(setting(name, value, folder) for value in listed))
+    workloads = _workloads(document, folder)
+    include = tuple(
+        (
+            named_workload(entry["workload"], f"include[{index}].workload", folder)
+            if "workload" in entry
+            else None,
+            _values_of(entry, folder),
+        )
+        for index, entry in enumerate(document.get("include", ()))
+    )
+    sizes = {*values["dimensions"], *(entry.get("dimensions") for _, entry in include)}
     return Rules(
         title=document.get("title", os.path.basename(file)),
-        workloads=_workloads(document, folder),
+        workloads=workloads,
         values=values,
-        include=tuple(
-            (
-                named_workload(entry["workload"], f"include[{index}].workload", folder)
-                if "workload" in entry
-                else None,
-                _values_of(entry, folder),
-            )
-            for index, entry in enumerate(document.get("include", ()))
-        ),
+        include=include,
+        dimensions=_own_dimensions({*workloads, *(w for w, _ in include if w)}, sizes - {None}),
         exclude=tuple(_values_of(rule, folder) for rule in document.get("exclude", ())),
         tags=tuple(
             {"when": _values_of(rule.get("when", {}), folder), "set": rule["set"]}
@@ -171,6 +181,39 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
         prove=document.get("prove", False),
         warm_start=tuple(document.get("warm_start", ())),
     )
+
+
+def _own_dimensions(
+    workloads: Collection[NamedWorkload], texts: Collection[Choice]
+) -> dict[tuple[NamedWorkload, Choice], str | None]:
+    """Return each text of sizes for each workload, without those that only other workloads have."""
+
+    @cache
+    def unused(source: str, given: tuple[tuple[str, int], ...]) -> tuple[str, ...]:
+        return load_network(source, dimensions=dict(given)).unused_dimensions
+
+    def used(workload: NamedWorkload, sizes: Mapping[str, int]) -> set[str]:
+        names = set()
+        given = with_dimensions(workload_from(workload.networks), tuple(sizes.items()))
+        for network in (network for network in given.networks if not network.is_task):
+            try:
+                left = unused(network.source, network.dimensions)
+            except GraphError:
+                # The run says so.
+                return set(sizes)
+            for name in dict(network.dimensions).keys() - set(left):
+                names |= {name, f"{network.name}:{name}", f"{network.original}:{name}"}
+        return names
+
+    own: dict[tuple[NamedWorkload, Choice], str | None] = {}
+    for text in texts:
+        sizes = dict(FIELDS["dimensions"].parse_key(text, "dimensions"))
+        names_of = {workload: used(workload, sizes) for workload in workloads}
+        known = set().union(*names_of.values())
+        for workload, names in names_of.items():
+            kept = [f"{name}={size}" for name, size in sizes.items() if name not in known - names]
+            own[workload, text] = ", ".join(kept) or None
+    return own
 
 
 def _values_of(entry: Mapping[str, Any], folder: str) -> dict[str, Any]:

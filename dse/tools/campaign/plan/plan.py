@@ -28,7 +28,7 @@ MAX_RUNS = 1_000_000
 MAX_COUNTED = 50_000
 """Most runs of a campaign that are listed to be counted. Of more, only those that rules tell apart
 are listed."""
-_TOGETHER = frozenset({"objectives", "free_running", "min_rate_hz"})
+_TOGETHER = frozenset({"objectives", "free_running", "min_rate_hz", "dimensions"})
 """Fields whose values are looked at together."""
 
 
@@ -130,6 +130,8 @@ class Rules:
     keep: tuple[str, ...] = ("front",)
     prove: bool = False
     warm_start: tuple[str, ...] = ()
+    dimensions: Mapping[tuple[NamedWorkload, Choice], str | None] = field(default_factory=dict)
+    """By workload and value: the value without sizes that only other workloads have."""
 
 
 def size_plan(rules: Rules) -> PlanSize:
@@ -220,6 +222,8 @@ def _included(rules: Rules, workload: NamedWorkload | None, entry: Mapping[str, 
 
 def _settings(rules: Rules, workload: NamedWorkload, fields: dict[str, Any]) -> RunSettings:
     fields["objectives"] = fields["objectives"] or workload.objectives
+    sizes = fields["dimensions"]
+    fields["dimensions"] = rules.dimensions.get((workload, sizes), sizes)
     return RunSettings(networks=workload.networks, prove=rules.prove, **fields)
 
 

@@ -7,7 +7,9 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 
+import onnx
 import pytest
+from onnx import TensorProto, helper
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.campaign.execute.planning import once_and_each
@@ -54,6 +56,26 @@ def test_all_lists_are_multiplied(tmp_path):
     assert len(found) == len(expected)
     assert set(found) == expected
     assert len({run.name for run in plan.runs}) == len(found)
+
+
+def test_sizes_of_a_network_are_left_out_of_runs_without_it(tmp_path):
+    shape = ["N", 3, "side", "side"]
+    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", ends[:1], ends[1:])
+    onnx.save(helper.make_model(graph), tmp_path / "own.onnx")
+    networks = {"networks": ["own.onnx", "alexnet", "squeezenet"], "together": 2}
+
+    def sizes(*dimensions):
+        plan = plan_of(tmp_path, **networks, platforms=["jetson-tx2"], dimensions=dimensions)
+        return [(run.workload.name, run.settings.dimensions) for run in plan.runs]
+
+    assert sizes("x:2=8, side=16", "own:side=32") == [
+        *(("own+alexnet", text) for text in ("x:2=8, side=16", "own:side=32")),
+        *(("own+squeezenet", text) for text in ("x:2=8, side=16", "own:side=32")),
+        ("alexnet+squeezenet", None),
+    ]
+    # No network has it: all runs say so.
+    assert [text for _, text in sizes("side=8, sode=8")] == [*["side=8, sode=8"] * 2, "sode=8"]
 
 
 def test_caps_of_memory_are_numbers_or_texts_by_pool(tmp_path):
