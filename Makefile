@@ -7,7 +7,7 @@ SOURCES := $(shell find dse fitness results -name '*.py')
 
 .PHONY: setup demo test quick lint types unit wheel wheel-libraries docs clean
 
-setup: $(VENV)/.warmed
+setup: $(VENV)/.installed-dev $(VENV)/.compiled
 
 # Bytecode is made where a module is first imported: few of the packages' modules ever are.
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
@@ -26,11 +26,11 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	@touch $@
 
 # Compiles all kernels into libraries beside the sources.
-$(VENV)/.warmed: $(VENV)/.installed-dev $(SOURCES)
+$(VENV)/.compiled: $(VENV)/.installed $(SOURCES)
 	$(BIN)/python -m paretosoc.dse.compile
 	@touch $@
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.compiled
 	$(BIN)/dse explore examples/workloads/camera.yaml -p jetson-orin-nano-8gb -o runs/demo --force
 	$(BIN)/dse report runs/demo --force
 

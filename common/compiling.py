@@ -9,6 +9,11 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
+ANNOUNCED = (
+    "dse: compiling kernels of this kind of problem, once; python -m paretosoc.dse.compile "
+    "compiles all"
+)
+
 
 @dataclass
 class Progress:
@@ -64,7 +69,7 @@ def listen() -> None:
             if _PROGRESS.began is None:
                 _PROGRESS.began = time.monotonic()
                 if _PROGRESS.announced:
-                    print("dse: compiling kernels; this happens once", file=sys.stderr)
+                    print(ANNOUNCED, file=sys.stderr)
 
         def on_end(self, _: event.Event) -> None:
             _PROGRESS.depth -= 1

@@ -43,8 +43,8 @@ class Pool:
     prior: Prior
     platforms: tuple[str, ...] = ()
     without: tuple[tuple[str, str], ...] = ()
-    """Platforms and formats of another pool, or that are left as they are: TX2's FP32 was set to
-    Tang's table, in which the host's clock counts, and the joint NPU to language models."""
+    """Platforms and formats of another pool, or that are left as they are: the joint NPU was set to
+    language models."""
     tiles: tuple[tuple[str, Tile], ...] = ()
     """By the beginning of a platform's name, the first that fits."""
     activation_operations: tuple[tuple[str, Fraction], ...] = ()
@@ -123,7 +123,7 @@ POOLS = (
             classes=((DEPTHWISE, 0.2), (ELEMENTS, 0.05)),
         ),
         ("jetson-agx-xavier", "jetson-nano", "jetson-tx2", "jetson-xavier"),
-        (("jetson-agx-xavier", "fp16"), ("jetson-xavier-nx", "fp16"), ("jetson-tx2", "fp32")),
+        (("jetson-agx-xavier", "fp16"), ("jetson-xavier-nx", "fp16")),
         (("jetson-agx-xavier", VOLTA_FP32), ("jetson-xavier", VOLTA_FP32), ("jetson", SCUDNN)),
         more_sets=OLDER_GPUS,
     ),

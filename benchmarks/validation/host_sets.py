@@ -42,7 +42,7 @@ def uncalibrated(platform: Platform) -> list[Comparison]:
             times.append(time_ms(table, fitted))
         found += _tang_comparisons(tables, times, others, law)
     shipped = [table.estimate_ms for table in tables]
-    fitted_to = "all three, in jetson-tx2"
+    fitted_to = "other networks by TensorRT"
     found += _tang_comparisons(tables, shipped, fitted_to, "the program's estimate")
     return sorted(found, key=lambda comparison: comparison.data != TANG)
 
@@ -65,8 +65,9 @@ def _tang_table(platform: Platform, name: str, nine: Sequence[table2.Published])
     points = np.array([entry.measurement.points for entry in nine], dtype=np.int64)
     network = group_network(load_network(name).graph, None, groups=1)
 
-    def estimate_ms(fixed_ns: int) -> FloatArray:
-        changed = replace(unit, fixed_ns_per_layer=fixed_ns)
+    def estimate_ms(fixed_ns: int | None) -> FloatArray:
+        peaks = tuple(replace(peak, ns_per_layer=fixed_ns) for peak in unit.peaks)
+        changed = unit if fixed_ns is None else replace(unit, peaks=peaks)
         units = tuple(changed if other is unit else other for other in platform.units)
         costs = network_costs(network, replace(platform, units=units))
         times: FloatArray = costs.units[platform.units.index(unit)].time_ps.sum(axis=0) / 1e9
@@ -78,7 +79,7 @@ def _tang_table(platform: Platform, name: str, nine: Sequence[table2.Published])
     fastest = [int(np.flatnonzero((gpu == own) & (cpu == cpu.max()))[0]) for own in gpu]
     return _TangTable(
         measured_ms=np.array([1000 / entry.fps for entry in nine]),
-        estimate_ms=estimate_ms(unit.fixed_ns_per_layer),
+        estimate_ms=estimate_ms(None),
         unlaunched_ms=without,
         launches=estimate_ms(1_000_000) - without,
         at_fastest_cpu=np.array(fastest),

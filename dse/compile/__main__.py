@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import sys
 import time
 from collections import Counter, defaultdict
 
@@ -75,7 +76,9 @@ def main() -> None:
     else:
         # Processes, since numba compiles under a lock. Each keeps the functions that parts share.
         with multiprocessing.Pool(os.cpu_count() or 1) as pool:
-            pool.map(_compile, PARTS, chunksize=1)
+            for done, _ in enumerate(pool.imap_unordered(_compile, PARTS), 1):
+                end = "\r" if sys.stdout.isatty() and done < len(PARTS) else "\n"
+                print(f"compiling kernels: {done} of {len(PARTS)} parts", end=end, flush=True)
 
 
 def _compile(part: str) -> None:

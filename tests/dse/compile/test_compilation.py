@@ -30,7 +30,7 @@ def test_the_first_function_that_is_compiled_is_announced_and_no_other(capsys, m
     monkeypatch.setattr(compiling_, "_PROGRESS", progress)
     for _ in range(2):
         assert numba.njit(lambda x: x + 1)(1) == 2
-    assert capsys.readouterr().err == "dse: compiling kernels; this happens once\n"
+    assert capsys.readouterr().err == f"{compiling_.ANNOUNCED}\n"
 
 
 def test_how_far_compiling_is_can_be_asked_while_it_goes_on(monkeypatch):

@@ -108,7 +108,8 @@ def bytes_of(argument):
 
 
 NOT_IN_PYTHON = {"search_nodes", "evaluate_chains", "simulate_shown"}
-"""Kernels whose text means something else outside compiled code. Only other tests compare them."""
+"""Kernels whose text means something else outside compiled code, as where a field of a record is a
+number there and a view of it in Python. Only other tests compare them."""
 _MODULES: dict[int, dict[str, object]] = {}
 
 
