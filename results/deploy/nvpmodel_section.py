@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.platforms.deployment import PowerMode, PowerModes
 from paretosoc.results.deploy.deployment import Deployment, as_target
+from paretosoc.results.deploy.sysfs_script import uncontrolled
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.objectives import format_number
 from paretosoc.results.problem.problem import Problem
@@ -52,9 +53,12 @@ def power_modes(deployment: Deployment) -> PowerModes:
         ResultError: if the board has none.
     """
     if deployment.board.power_modes is None:
+        hint = f"{as_target('json')} has the clocks for a tool of your own"
+        if not uncontrolled(deployment.platform):
+            hint = f"{as_target('sysfs')} sets its clocks"
         raise ResultError(
-            f"nvpmodel cannot serve {deployment.platform.name}: the board has no power modes of "
-            f"NVIDIA's; {as_target('json')} has the clocks for a tool of your own"
+            f"nvpmodel cannot serve {deployment.platform.name}: no power modes are known of it; "
+            f"{hint}"
         )
     return deployment.board.power_modes
 
