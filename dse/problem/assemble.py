@@ -137,7 +137,9 @@ def assemble(
     )
     _check_losses(options, kinds, losses)
     most_loss = strictest("max_accuracy_loss_percent", options, workload)
-    allowed = allowed_units(workload, options.pins, networks, problem_units, costs, platform)
+    allowed = allowed_units(
+        workload, options.pins, networks, problem_units, costs, platform, runtime
+    )
     rivals = rules.rivals(platform)
     allowed, kept = without_rivals(allowed, sizes, problem_units, rivals)
     notes = [

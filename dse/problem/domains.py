@@ -12,6 +12,7 @@ from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import clock_text, parse_with_unit
 from paretosoc.dse.inputs.kinds_by_name import Pinned
+from paretosoc.dse.problem.runtime_limits import not_served
 from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
@@ -19,6 +20,7 @@ from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.problem.parts import ProblemDomain, ProblemUnit
 from paretosoc.results.problem.problem import Problem
+from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 
@@ -145,12 +147,14 @@ def allowed_units(
     units: Sequence[ProblemUnit],
     costs: Sequence[NetworkCosts],
     platform: Platform,
+    runtime: Runtime,
 ) -> BoolArray:
     """Return [groups, units]: whether each group may run on each unit.
 
     Args:
         pins: beside those of the workload.
         costs: costs of each network, whose notes are the reasons in messages.
+        runtime: the reason if a pin names a unit that it does not serve.
 
     Raises:
         WorkloadError: on a group that no unit can run, or a pin that does not fit.
@@ -185,6 +189,9 @@ def allowed_units(
         if max(begin, last or 0) >= size:
             raise WorkloadError(f"{label}: {name} has groups 0 to {size - 1}")
         if unit not in names:
+            served, base = RUNTIMES[runtime].places(platform), unit.partition(":")[0]
+            if base in platform.unit_by_name and base not in served:
+                raise WorkloadError(f"{label}: {not_served(platform, runtime, [*served, base])}")
             hint = did_you_mean(unit, names, "", most=1)
             raise WorkloadError(
                 f"{label}: there is no unit {unit!r} in the search ({', '.join(names)})"

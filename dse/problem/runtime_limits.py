@@ -75,17 +75,21 @@ def served_units(platform: Platform, options: Options, runtime: Runtime) -> tupl
             f"{as_written('runtime', usual_runtime(platform).value)}"
         )
     if options.units is not None and len(served) < len(units):
-        other = runtimes_serving(platform, tuple(unit.name for unit in units))
-        raise WorkloadError(
-            f"{as_written('runtime', runtime.value)}: {rules.served(platform)}, got "
-            f"{', '.join(unit.name for unit in units)}; {as_written('runtime', other[0])} serves "
-            "these"
-        )
+        raise WorkloadError(not_served(platform, runtime, [unit.name for unit in units]))
     if runtime is not Runtime.NONE and options.throughput_model is not ThroughputModel.TIMELINE:
         raise WorkloadError(
             f"{as_written('runtime')}: none is required with the closed form, got {runtime.value}"
         )
     return served
+
+
+def not_served(platform: Platform, runtime: Runtime, units: Sequence[str]) -> str:
+    """Return a text about units that a runtime does not serve, with one that does."""
+    other = runtimes_serving(platform, tuple(units))
+    return (
+        f"{as_written('runtime', runtime.value)}: {RUNTIMES[runtime].served(platform)}, got "
+        f"{', '.join(units)}; {as_written('runtime', other[0])} serves these"
+    )
 
 
 def unserved_units(platform: Platform, options: Options, runtime: Runtime) -> tuple[str, ...]:

@@ -78,6 +78,12 @@ def test_a_runtime_of_a_platform_is_one_of_the_table_and_serves_units_of_it():
             {"runtime": "deepstream", "precision": "int8,fp16"},
             "runtime='deepstream': DeepStream has one number format for all groups, got int8, fp16",
         ),
+        (
+            "jetson-nano",
+            {"runtime": "trtexec", "pins": ["squeezenet=cpu"]},
+            "pin squeezenet=cpu: runtime='trtexec': TensorRT serves gpu of jetson-nano, "
+            "got gpu, cpu; runtime='triton' serves these",
+        ),
         ("jetson-tx2", {"runtime": "nothing"}, "runtime: one of trtexec, triton,.* is required"),
         ("jetson-tx2", {"dispatch": "all"}, "dispatch: one of group, engine, shared"),
         ("jetson-tx2", {"dispatch": {"dla0": "group"}}, "there is no unit 'dla0' in the search"),
