@@ -30,7 +30,7 @@ $(VENV)/.compiled: $(VENV)/.installed $(SOURCES)
 	$(BIN)/python -m paretosoc.dse.compile
 	@touch $@
 
-demo: $(VENV)/.compiled
+demo: $(VENV)/.installed
 	$(BIN)/dse explore examples/workloads/camera.yaml -p jetson-orin-nano-8gb -o runs/demo --force
 	$(BIN)/dse report runs/demo --force
 
