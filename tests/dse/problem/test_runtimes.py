@@ -80,7 +80,7 @@ def test_a_runtime_of_a_platform_is_one_of_the_table_and_serves_units_of_it():
         ),
         (
             "jetson-nano",
-            {"runtime": "trtexec", "pins": ["squeezenet=cpu"]},
+            {"runtime": "trtexec", "pins": {"squeezenet": "cpu"}},
             "pin squeezenet=cpu: runtime='trtexec': TensorRT serves gpu of jetson-nano, "
             "got gpu, cpu; runtime='triton' serves these",
         ),
