@@ -13,10 +13,8 @@ from paretosoc.platforms.io.platform_file import load_platform, platform_names
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-def json_block(page: str) -> str:
-    found = re.search(r"```json\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)
-    assert found
-    return found[1]
+def json_block(page: str, index: int = 0) -> str:
+    return re.findall(r"```json\n(.*?)```", (DOCS / page).read_text("utf-8"), re.DOTALL)[index]
 
 
 def test_the_example_of_an_own_platform_loads(tmp_path: Path) -> None:
@@ -25,6 +23,15 @@ def test_the_example_of_an_own_platform_loads(tmp_path: Path) -> None:
     mine = load_platform(path)
     assert list(mine.unit_by_name) == ["cpu", "gpu", "dla0"]
     assert mine.unit_by_name["gpu"].fixed_ns_per_layer == 12000
+
+
+def test_the_example_of_a_second_cluster_loads(tmp_path: Path) -> None:
+    path = tmp_path / "two-clusters.json"
+    path.write_text(json_block("guides/own_board.md", 1), "utf-8")
+    units = load_platform(path).unit_by_name
+    first, second = ([table.domain for table in units[name].power] for name in ("cpu", "little"))
+    assert (first, second) == (["cpu"], ["little"])
+    assert units["little"].clocks == ("little", "emc")
 
 
 def test_the_example_of_a_profile_loads() -> None:
