@@ -168,13 +168,16 @@ def run_exploration(
     """
     from paretosoc.dse.cli.shared.build import problems_from_texts
     from paretosoc.dse.cli.shared.progress import check_live, live_view
-    from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
     from paretosoc.results.export.result_folder import check_output_folder, other_kind
 
     output = result.output
     _check_effort(effort, optimizer, engine)
-    check_folder = check_output_folder if other_kind(output) is None else check_joined_folder
-    check_folder(output, overwrite=result.force)
+    if other_kind(output) is None:
+        check_output_folder(output, overwrite=result.force)
+    else:
+        from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
+
+        check_joined_folder(output, overwrite=result.force)
     if result.live:
         check_live()
     problems = problems_from_texts(networks, platform, given)
