@@ -15,6 +15,9 @@ from paretosoc.common.documents.document import write_document
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.workload.options import as_written
+from paretosoc.dse.workload.with_options import with_dimensions
+from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.calibration.dvfs import (
     DEFAULT_NOISE,
     Calibrated,
@@ -103,8 +106,15 @@ def calibrate_table(
     networks, comparisons = {}, list[Comparison]()
     notes = _assumed_clocks([row for rows in groups.values() for row in rows])
     shapes: dict[tuple[str, str, str], ShapeOf] = {}
-    for name in dict.fromkeys(key[0] for key in groups):
-        graph = load_network(name, dimensions=dict(dimensions or {})).graph
+    sources = list(dict.fromkeys(key[0] for key in groups))
+    workload = workload_of(sources, lambda source: (source, 1))
+    sized = with_dimensions(workload, [*(dimensions or {}).items()])
+    known, unknown = set[str](), set[str]()
+    for name, entry in zip(sources, sized.networks, strict=True):
+        imported = load_network(name, dimensions=dict(entry.dimensions))
+        unknown.update(imported.unused_dimensions)
+        known.update({size for size, _ in entry.dimensions} - {*imported.unused_dimensions})
+        graph = imported.graph
         layers = [actor.layer for actor in graph.actors if actor.layer is not None]
         networks[name] = Subject(graph.name, sum(layer.macs for layer in layers))
         names = {layer.name for layer in layers}
@@ -120,6 +130,10 @@ def calibrate_table(
                 notes += _low_powers(rows, platform, unit)
                 shapes[key] = estimated_shapes(whole, platform, unit, precision, rows[0].layer)
                 comparisons += _compared(whole, rows, platform, unit, precision)
+    notes += [
+        f"{as_written('dimensions')}: no network has a dynamic dimension {name!r}"
+        for name in sorted(unknown - known)
+    ]
     results = [
         calibrate_rows(
             rows,

@@ -161,6 +161,30 @@ def test_measurements_that_say_too_little(dse, tmp_path):
     assert "Time of vgg19 on gpu: shares, the richest form that 1 time determines" in outcome.out
 
 
+@pytest.mark.parametrize(
+    ("sizes", "macs"),
+    [
+        (("sequence=64",), 27279360),
+        (("bert-tiny:sequence=64",), 27279360),
+        (("sequence=32", "bert-tiny:sequence=64"), 27279360),
+        (("bert-small:sequence=64",), 58736640),
+        (("squeezenet:sequence=64",), 58736640),
+    ],
+)
+def test_sizes_of_dimensions(dse, tmp_path, sizes, macs):
+    path = tmp_path / "rows.csv"
+    path.write_text("network,unit,ms\nbert-tiny,gpu,9\nsqueezenet,gpu,9\n")
+    dim = [word for size in sizes for word in ("--dim", size)]
+    document = json.loads(dse("calibrate", path, *ON_TX2, *dim, "--json").out)
+    bert, squeezenet = document["profile"]["models"]
+    assert (bert["macs"], squeezenet["macs"]) == (macs, 349151936)
+    unused = [note for note in document["notes"] if "dynamic dimension" in note]
+    name = sizes[0].split("=")[0].removeprefix("squeezenet:")
+    assert unused == (
+        [] if macs == 27279360 else [f"--dim: no network has a dynamic dimension {name!r}"]
+    )
+
+
 def profile_of_one_run(dse, folder):
     path, profile = folder / "one.csv", folder / "one.json"
     path.write_text("network,unit,ms\nalexnet,gpu,40\n")
