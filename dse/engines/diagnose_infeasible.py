@@ -107,21 +107,30 @@ def explain_infeasible(
         others = [c for c in constraints if c is not entry and c.kind.counts is None]
         needed = _relaxation(problem, entry, seed, jobs) if probe and others else None
         value = least[lines.index(missed[0])]
-        helps = needed is not None and needed > value
-        return f"{head}: {missed[0]}{_relaxed_text(entry, needed) if helps else ''}"
+        if needed is None or needed <= value:
+            return f"{head}: {missed[0]}"
+        return f"{head}: {missed[0]}{_relaxed_text(entry, needed)}"
     if missed:
         return "\n".join([f"{head}:", *missed])
-    requested = [
-        line + (_relaxed_text(entry, _relaxation(problem, entry, seed, jobs)) if probe else "")
-        for line, entry in zip(lines, constraints, strict=True)
-        if entry.kind.is_asked
-    ]
-    if not requested:
+    asked, helpful, useless = [], [], []
+    for line, entry in zip(lines, constraints, strict=True):
+        if not entry.kind.is_asked:
+            continue
+        asked.append(line)
+        needed = _relaxation(problem, entry, seed, jobs) if probe else None
+        if needed is not None:
+            helpful.append(line + _relaxed_text(entry, needed))
+        elif probe:
+            useless.append(entry.name)
+    if not asked:
         return f"{head}; each constraint was met alone: more evaluations may find one"
+    if useless:
+        last = f"relaxing one of these alone was not found to help: {', '.join(useless)}"
+        helpful = [*(helpful or asked), last]
     return "\n".join(
         [
             f"{head}; each constraint was met alone, but not all together:",
-            *requested,
+            *(helpful or asked),
         ]
     )
 
@@ -146,16 +155,14 @@ def _of_batch(problem: Problem, constraint: Constraint) -> str:
     return f", {wait} of it from the first of {network.batch} images to the last"
 
 
-def _relaxed_text(constraint: Constraint, needed: int | None) -> str:
+def _relaxed_text(constraint: Constraint, needed: int) -> str:
     """Return a text, after the best value alone, about the value that makes it feasible."""
-    if needed is None:
-        return "; relaxing it alone was not found to help"
     figure = limit_for(constraint, needed)
     share = abs(needed - constraint.limit) / max(1, abs(constraint.limit))
     change = f"{100 * share:.0f} % {'less' if constraint.is_least else 'more'}"
     if not constraint.is_least and share >= 1:
         change = f"{share + 1:.3g} times as much"
-    return f"; with all others as they are, {figure} was found to do ({change})"
+    return f"; with all others as they are, {figure} is enough ({change})"
 
 
 def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) -> int | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -214,5 +215,4 @@ def test_the_smallest_relaxation_of_a_pool_that_helps_is_found(board):
         dse.explore(asked, max_evaluations=500)
     lines = [line for line in str(refused.value).splitlines() if "memory of dla" in line]
     assert len(lines) == 1
-    assert "with all others as they are" in lines[0], lines
-    assert "was found to do" in lines[0], lines
+    assert re.search("with all others as they are, .* is enough", lines[0]), lines
