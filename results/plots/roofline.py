@@ -13,6 +13,9 @@ from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts
 from paretosoc.results.plots.items import DASHES, FORMS, Curve, Marks
 from paretosoc.results.plots.style import INK, LINE_COLOURS
 
+LEAST_OF_RIDGE = 0.01
+"""The axis begins at this share of the lowest ridge at least."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -52,8 +55,10 @@ class Roof:
 
 def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Charts:
     """Return the roofs of members, each beside its title: of time and, if powers are known, of
-    energy. Groups that move nothing stand at the right edge. Convolutions by Winograd's algorithm
-    may lie above the roof. Units of a member with the same roof have one line."""
+    energy. Groups that move nothing stand at the right edge, those far left of all ridges, with
+    nearly no operations, at the left edge, by their bytes per second (or joule). Convolutions by
+    Winograd's algorithm may lie above the roof. Units of a member with the same roof have one
+    line."""
     roofs = [
         (n, title, roof) for n, (title, apart) in enumerate(members) for roof in _together(apart)
     ]
@@ -61,7 +66,8 @@ def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Charts:
     networks = list(dict.fromkeys(p.network for *_, roof in roofs for p in roof.points))
     finite = [p.intensity for *_, roof in roofs for p in roof.points if p.intensity < math.inf]
     ridges = [roof.gops / roof.gbps for *_, roof in roofs]
-    low, high = min((*finite, *ridges)) or 1.0, max((*finite, *ridges, 1.0))
+    low = max(min((*finite, *ridges)), min(ridges) * LEAST_OF_RIDGE) or 1.0
+    high = max((*finite, *ridges, 1.0))
     intensities = np.geomspace(low / 2, 2 * high, 200)
     panels = [("Giga-operations per second", Roof.attainable, "gops")]
     if all(roof.watts > 0 for *_, roof in roofs):
@@ -79,7 +85,14 @@ def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Charts:
             fill = "#FFFFFF" if n else colour
             for k, network in enumerate(networks):
                 groups = [p for p in roof.points if p.network == network]
-                places = [(min(p.intensity, x.high), getattr(p, field)) for p in groups]
+                # The left edge leaves the distance to the slope of the roof as it is.
+                places = [
+                    (
+                        min(max(p.intensity, x.low), x.high),
+                        getattr(p, field) * max(1.0, x.low / p.intensity),
+                    )
+                    for p in groups
+                ]
                 form = FORMS[k % len(FORMS)]
                 items.append(Marks(places, form, [fill] * len(places), ink=colour, width=1.0))
         items += [

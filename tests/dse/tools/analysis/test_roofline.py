@@ -66,3 +66,23 @@ def test_units_with_the_same_roof_have_one_line():
         "fastest: gpu",
         "alexnet",
     ]
+
+
+def test_groups_with_nearly_no_operations_do_not_stretch_the_axes():
+    """They stand at the left edge, as far below the slope of the roof as they are."""
+    points = (
+        Point("efficientnet_b0", 8e-5, 1e-3, 2e-4),
+        Point("efficientnet_b0", 20.0, 200.0, 40.0),
+    )
+    roof = Roof("gpu", (("gpu", 921.6),), 400.0, 20.0, 3.0, 0.01, points)
+    (charts,) = draw_roofline([("fastest", [roof])]).rows
+    for chart, field, line in zip(
+        charts, ("gops", "gops_per_watt"), (Roof.attainable, Roof.attainable_per_watt), strict=True
+    ):
+        assert chart.x.low == pytest.approx(400.0 / 20.0 / 200)
+        (left, inside) = next(item.points for item in chart.items if len(item.points) == 2)
+        assert inside == (20.0, getattr(points[1], field))
+        ends = line(roof, np.array([points[0].intensity, chart.x.low]))
+        assert left[0] == chart.x.low
+        assert left[1] / ends[1] == pytest.approx(getattr(points[0], field) / ends[0])
+        assert chart.y.low > 1e-3
