@@ -50,9 +50,9 @@ DATA = Path(__file__).parents[1] / "data" / "tang_table2.csv"
 PLATFORM = "jetson-tx2"
 CALIBRATED = (0, 2, 4, 6, 8)
 """Places among the nine pairs of a network: corners and centre."""
-FED = {"vgg19": (2, 6, 7, 8), "emotion_ferplus": (2,)}
-"""Places of the rows whose figures the sources of the platform file quote: images per second at
-2.0 and 0.11 GHz (efficiency of convolutions), VGG-19's powers at 0.35 GHz (GPU's power)."""
+FED = {"vgg19": (6, 7, 8)}
+"""Places of the rows whose figures the sources of the platform file quote: VGG-19's powers at 0.35
+GHz (GPU's power)."""
 RATIOS = tuple(round(1 + 0.04 * step, 2) for step in range(1, 16))
 """Ratios of the GPU's voltages at its fastest and slowest clock, to choose from."""
 LIMITS = {"throughput_median": 0.06, "throughput_largest": 0.30, "energy_median": 0.10}
