@@ -292,15 +292,12 @@ class _Work:
 
     def begin(self, columns: tuple[int, ...], earlier: ProofArtifacts | None) -> None:
         """Resume an exact search of the whole front, or try whether a small one ends."""
-        until, nodes = self._limits.until, self._limits.most_nodes(self.front.problem)
+        problem, until = self.front.problem, self._limits.until
+        nodes = self._limits.most_nodes(problem)
         if earlier is not None and len(earlier.certificate.objectives) > 1:
             until = until.share(EXACT_SHARE)
         else:
-            earlier, until, nodes = (
-                None,
-                until.share(SMALL_SHARE),
-                _fewer(self.front.problem, nodes),
-            )
+            earlier, until, nodes = None, until.share(SMALL_SHARE), _fewer(problem, nodes)
         self.keep(self.prove(columns, until=until, nodes=nodes, earlier=earlier))
 
     def narrow(self, columns: tuple[int, ...]) -> None:

@@ -22,12 +22,10 @@ from numba.core.typing.templates import (
     signature,
 )
 from numba.extending import (
-    NativeValue,
     lower_builtin,
     lower_getattr,
     lower_getattr_generic,
     register_model,
-    unbox,
 )
 from numba.np.numpy_support import from_dtype
 
@@ -96,14 +94,6 @@ class _TableModel(models.StructModel):
 
 register_model(TablesType)(models.OpaqueModel)
 register_model(ColumnsType)(models.OpaqueModel)
-
-
-@unbox(TablesType)
-def _unbox(typ, value, c):
-    address = c.pyapi.object_getattr_string(value, "_address")
-    pointer = c.pyapi.long_as_voidptr(address)
-    c.pyapi.decref(address)
-    return NativeValue(pointer, is_error=cgutils.is_not_null(c.builder, c.pyapi.err_occurred()))
 
 
 @infer_getattr

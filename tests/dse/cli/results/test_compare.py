@@ -145,6 +145,9 @@ def test_differences_of_problems_in_words(front, capped_folder):
     ]
     board = replace(front, problem=replace(problem, board_mw=problem.board_mw + 1))
     assert problem_differences(front, board) == ["the figures: costs, powers or transitions"]
+    slower = replace(problem.units[0], time_ps=problem.units[0].time_ps + 1)
+    other = replace(front, problem=replace(problem, units=(slower, *problem.units[1:])))
+    assert problem_differences(front, other) == [f"times of groups on {slower.name}"]
     allowed = problem.allowed.copy()
     allowed[0, 1] = False
     pinned = replace(front, problem=replace(problem, allowed=allowed))
