@@ -159,6 +159,8 @@ def explore_problem(
     if robustness is not None:
         _check_measurable(optimizer)
         evaluate, measure = robustness.evaluate, robustness.robust.measure
+    # Before an engine loads the code of proofs, which may be compiled aside meanwhile.
+    load_search_code(space)
     own, starting = is_own(optimizer), "optimizer: start(space, seed)"
     with nullcontext() if own else plugin_errors(starting, WorkloadError):
         searching = _engine(optimizer.start(space, seed))
@@ -167,7 +169,6 @@ def explore_problem(
         name = searching.name if measure is None else f"{searching.name} by {measure}"
         identity = Identity(problem_sha256(built.problem), name, seed, program_version())
         kept = CheckpointFile(checkpoint, identity, space, len(constraints_of(built.problem)))
-    load_search_code(space)
     result = search(
         searching,
         evaluate,
