@@ -28,8 +28,8 @@ VOLTA = Tile(start_macs=128, channels=64, rows=64)
 """Chosen by the errors of batches on Xavier and Xavier NX, then taken for ResNet-50's in FP16."""
 VOLTA_FP32 = Tile(channels=64, rows=64, winograd=2)
 SCUDNN = Tile(channels=32, rows=128)
-"""As cuDNN's kernels scudnn_128x32. Both were chosen by the errors of networks that were left out.
-"""
+"""The tile of cuDNN's kernels scudnn_128x32. It and Volta's in FP32 were chosen by the errors of
+networks that were left out."""
 RKNN = Tile(start_macs=128, packing=16, channels=32)
 
 
@@ -50,7 +50,7 @@ class Pool:
     activation_operations: tuple[tuple[str, Fraction], ...] = ()
     """Of tiles, by number format; 0 if not named."""
     more_sets: tuple[str, ...] = ()
-    """It is fitted to these sets, too."""
+    """Sets that it is fitted to beside those of all pools."""
 
     def holds(self, entry: Entry) -> bool:
         """Return whether an entry belongs to it."""

@@ -60,8 +60,9 @@ def alone() -> list[Comparison]:
         ]
         formats = sorted({one.measured.entry[2] for one in unseen})
         groups = {
-            name: [one for one in unseen if one.measured.entry[2] == name] for name in formats
+            each: [one for one in unseen if one.measured.entry[2] == each] for each in formats
         }
+        # A row and a picture of a single time would say nothing.
         if min(map(len, groups.values())) == 1:
             groups = {"all formats": unseen}
         for which, rows in groups.items():

@@ -124,15 +124,10 @@ def explain_infeasible(
             useless.append(entry.name)
     if not asked:
         return f"{head}; each constraint was met alone: more evaluations may find one"
+    lines = [f"{head}; each constraint was met alone, but not all together:", *(helpful or asked)]
     if useless:
-        last = f"relaxing one of these alone was not found to help: {', '.join(useless)}"
-        helpful = [*(helpful or asked), last]
-    return "\n".join(
-        [
-            f"{head}; each constraint was met alone, but not all together:",
-            *(helpful or asked),
-        ]
-    )
+        lines.append(f"relaxing one of these alone was not found to help: {', '.join(useless)}")
+    return "\n".join(lines)
 
 
 def _alone(problem: Problem, constraint: Constraint) -> str:

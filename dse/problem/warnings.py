@@ -41,7 +41,7 @@ def problem_warnings(
         WorkloadError: on the size of a dimension that no network has, or not the one that it is
             given for.
     """
-    _check_dimensions(workload, tables, sizes)
+    check_dimensions(workload, [entry.imported for entry in tables], sizes)
     distinct = list(dict.fromkeys(tables))
     imported = [entry.imported for entry in distinct]
     measurable = [
@@ -96,18 +96,26 @@ def mixed_metrics(
     )
 
 
-def _check_dimensions(
+def check_dimensions(
     workload: Sequence[WorkloadNetwork],
-    tables: Sequence[NetworkTables],
+    graphs: Sequence[ImportedNetwork],
     sizes: Sequence[tuple[str, int]],
 ) -> None:
-    """Refuse sizes of dimensions that no network has, or not the one that they are given for."""
-    pairs = list(zip(workload, tables, strict=True))
+    """Refuse sizes of dimensions that no network has, or not the one that they are given for.
+
+    Args:
+        graphs: of the networks of the workload, in their order, imported with their sizes.
+        sizes: as they were given, by names of dimensions or ``NETWORK:NAME``.
+
+    Raises:
+        WorkloadError: on such a size.
+    """
+    pairs = list(zip(workload, graphs, strict=True))
     options = {key for key, _ in sizes}
-    for network, entry in pairs:
-        for name in entry.imported.unused_dimensions:
+    for network, graph in pairs:
+        for name in graph.unused_dimensions:
             if name not in options or f"{network.name}:{name}" in options:
-                own = entry.imported.dynamic_dimensions
+                own = graph.dynamic_dimensions
                 hint = did_you_mean(name, own) if own else "its sizes are fixed"
                 raise WorkloadError(
                     f"network {network.name!r} has no dynamic dimension {name!r} ({hint})"
@@ -115,11 +123,11 @@ def _check_dimensions(
     given = {name for network in workload for name, _ in network.dimensions}
     used = {
         name
-        for network, entry in pairs
+        for network, graph in pairs
         for name, _ in network.dimensions
-        if name not in entry.imported.unused_dimensions
+        if name not in graph.unused_dimensions
     }
-    known = sorted(used.union(*(entry.imported.dynamic_dimensions for _, entry in pairs)))
+    known = sorted(used.union(*(graph.dynamic_dimensions for graph in graphs)))
     for name in sorted(given - used):
         hint = did_you_mean(name, known) if known else "their sizes are fixed"
         raise WorkloadError(

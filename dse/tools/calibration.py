@@ -15,7 +15,7 @@ from paretosoc.common.documents.document import write_document
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.workload.options import as_written
+from paretosoc.dse.problem.warnings import check_dimensions
 from paretosoc.dse.workload.with_options import with_dimensions
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.calibration.dvfs import (
@@ -97,7 +97,7 @@ def calibrate_table(
     """Fit the rows of a CSV table.
 
     Raises:
-        WorkloadError: on a layer that its network does not have.
+        WorkloadError: on a layer or a dimension that its network does not have.
         PlatformError: on a time that beats the hardware, and nothing explains it.
         DseError: on a table, platform or network that cannot be used.
     """
@@ -108,13 +108,11 @@ def calibrate_table(
     shapes: dict[tuple[str, str, str], ShapeOf] = {}
     sources = list(dict.fromkeys(key[0] for key in groups))
     workload = workload_of(sources, lambda source: (source, 1))
-    sized = with_dimensions(workload, [*(dimensions or {}).items()])
-    known, unknown = set[str](), set[str]()
-    for name, entry in zip(sources, sized.networks, strict=True):
-        imported = load_network(name, dimensions=dict(entry.dimensions))
-        unknown.update(imported.unused_dimensions)
-        known.update({size for size, _ in entry.dimensions} - {*imported.unused_dimensions})
-        graph = imported.graph
+    sizes = [*(dimensions or {}).items()]
+    sized = with_dimensions(workload, sizes).networks
+    graphs = [load_network(each.source, dimensions=dict(each.dimensions)) for each in sized]
+    check_dimensions(sized, graphs, sizes)
+    for name, graph in zip(sources, (imported.graph for imported in graphs), strict=True):
         layers = [actor.layer for actor in graph.actors if actor.layer is not None]
         networks[name] = Subject(graph.name, sum(layer.macs for layer in layers))
         names = {layer.name for layer in layers}
@@ -130,10 +128,6 @@ def calibrate_table(
                 notes += _low_powers(rows, platform, unit)
                 shapes[key] = estimated_shapes(whole, platform, unit, precision, rows[0].layer)
                 comparisons += _compared(whole, rows, platform, unit, precision)
-    notes += [
-        f"{as_written('dimensions')}: no network has a dynamic dimension {name!r}"
-        for name in sorted(unknown - known)
-    ]
     results = [
         calibrate_rows(
             rows,

@@ -47,7 +47,7 @@ _REFUSAL = ctypes.PYFUNCTYPE(*[ctypes.py_object] * 4)(_refuse)
 
 
 def _executable(library: Any, description: Any, environment: Any) -> Any:
-    """Return what numba knows a function by that it cannot call."""
+    """Return the object by which numba knows a function. It raises if it is called."""
     library.finalize()
     address = ctypes.cast(_REFUSAL, ctypes.c_void_p).value
     name = description.qualname

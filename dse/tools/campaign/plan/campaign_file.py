@@ -33,11 +33,7 @@ from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import AXES, FIELDS, FILES
 from paretosoc.dse.workload.with_options import period_of_rates_s, with_dimensions
 from paretosoc.dse.workload.workload import find_network, short_name, split_copies, workload_of
-from paretosoc.dse.workload.workload_file import (
-    is_workload_file,
-    load_workload,
-    workload_from,
-)
+from paretosoc.dse.workload.workload_file import is_workload_file, load_workload, workload_from
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.errors import GraphError
 
