@@ -68,23 +68,39 @@ def cover_smtlib(problem: Problem, lemmas: LemmaTable) -> str:
         ),
         f"(set-logic {'QF_LIA' if (sums := sum_rules(problem)) else 'QF_UF'})",
     ]
-    units = [np.flatnonzero(row).tolist() for row in problem.allowed]
+    units = _units(problem)
     points = [np.flatnonzero(domain.allowed).tolist() for domain in problem.domains]
     variables: list[str] = []
     clauses: list[str] = []
-    for g, choices in enumerate(units):
-        _exactly_one([f"x_{g}_{u}" for u in choices], variables, clauses)
+    _unit_rules(units, variables, clauses)
     for d, choices in enumerate(points):
         _exactly_one([f"o_{d}_{k}" for k in choices], variables, clauses)
     _transition_rules(problem, units, variables, clauses)
     _segment_rules(problem, units, variables, clauses)
     lemma_clauses = _lemma_clauses(lemmas, units, points, variables, clauses)
-    lines += [f"(declare-const {name} Bool)" for name in variables]
-    lines += clauses + sums
+    lines += _declared(variables) + clauses + sums
     lines.append(f"; {len(lemmas)} lemmas: not all of their choices")
     lines += lemma_clauses
     lines.append("(check-sat)")
     return "\n".join(lines) + "\n"
+
+
+def mapping_smtlib(problem: Problem) -> str:
+    """Return the rules of mappings alone: one unit for each group, and the limits on transitions,
+    segments, losses of accuracy and memory."""
+    units, variables, clauses = _units(problem), list[str](), list[str]()
+    _unit_rules(units, variables, clauses)
+    _transition_rules(problem, units, variables, clauses)
+    _segment_rules(problem, units, variables, clauses)
+    return "\n".join(_declared(variables) + clauses + sum_rules(problem))
+
+
+def _units(problem: Problem) -> list[list[int]]:
+    return [np.flatnonzero(row).tolist() for row in problem.allowed]
+
+
+def _declared(variables: Iterable[str]) -> list[str]:
+    return [f"(declare-const {name} Bool)" for name in variables]
 
 
 def _plain(name: str) -> str:
@@ -127,6 +143,11 @@ def _exactly_one(names: Sequence[str], variables: list[str], clauses: list[str])
     clauses.append(_clause(names))
     for index, first in enumerate(names):
         clauses += [_clause((f"(not {first})", f"(not {other})")) for other in names[index + 1 :]]
+
+
+def _unit_rules(units: Sequence[list[int]], variables: list[str], clauses: list[str]) -> None:
+    for g, choices in enumerate(units):
+        _exactly_one([f"x_{g}_{u}" for u in choices], variables, clauses)
 
 
 def _transition_rules(

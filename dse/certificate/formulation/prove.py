@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretosoc.dse.certificate.formulation.equations import Setting, check_formulated
+from paretosoc.dse.certificate.formulation.equations import check_formulated
 from paretosoc.dse.certificate.formulation.parts import Hints, Path, upper_parts
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
 from paretosoc.results.errors import ResultError
@@ -29,6 +29,8 @@ UPPER_PARTS = 24
 """Number of parts that are shared out. On the way down to each, everything is asked again. The
 questions do not depend on the number of processes."""
 POLL_S = 0.2
+DISPATCH = "dispatch"
+"""Name of the rule by which layers start, that of the timeline."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def prove_formulation(
     else:
         counts = _share_out(problem, column, optimum_ps, parts, jobs, on_progress, stopped)
     return FormulationProof(
-        setting=Setting.DISPATCH.value,
+        setting=DISPATCH,
         optimum_ps=optimum_ps,
         solver=_solver(),
         parts=counts[0],

@@ -48,7 +48,7 @@ from operator import or_
 from typing import Any
 
 from paretosoc.common.text import pluralize
-from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
+from paretosoc.dse.certificate.formulation.equations import Equations, Term
 from paretosoc.dse.certificate.formulation.parts import Hints, Path
 from paretosoc.dse.certificate.formulation.terms import Prices, Terms
 from paretosoc.fitness.check.lemmas import Cost, Lemma, Stop
@@ -108,7 +108,7 @@ class Refutation:
         self._hints = Hints(problem, column, optimum_ps)
         self._lemmas = self._hints.lemmas
         self._group_of = self._lemmas.group_of
-        self._equations = Equations(problem, Setting.DISPATCH)
+        self._equations = Equations(problem)
         # Not Solver(): its preprocessing is made for one check, and here there are many.
         self._solver = z3.SimpleSolver()
         self._context = self._solver.ctx.ref()

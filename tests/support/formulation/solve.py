@@ -20,11 +20,11 @@ from enum import Enum
 
 import numpy as np
 
-from paretosoc.dse.certificate.formulation.equations import Setting, Term, check_formulated
+from paretosoc.dse.certificate.formulation.equations import Term, check_formulated
 from paretosoc.results.front.schedule import Schedule, ScheduledGroup
 from paretosoc.results.problem.problem import DesignPoint, Problem
 from tests.support.formulation.rate_sum import rate_uhz
-from tests.support.formulation.whole_equations import WholeEquations
+from tests.support.formulation.whole_equations import Setting, WholeEquations
 
 __all__ = ["Setting", "WholeSolution", "WholeStatus", "solve_whole"]
 

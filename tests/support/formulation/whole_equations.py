@@ -8,20 +8,38 @@ same interval, where Eq. 7 as printed averages over them.
 
 from __future__ import annotations
 
+from enum import Enum
 from itertools import permutations, product
 
-from paretosoc.dse.certificate.formulation.equations import Equations, Setting, Term
+from paretosoc.dse.certificate.formulation.equations import Equations, Term
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import Problem
 from tests.support.formulation.layers import Choice, WholeFrame
 from tests.support.formulation.rate_sum import RateBound
 
 
+class Setting(Enum):
+    """The rule by which a layer that is ready starts."""
+
+    DISPATCH = "dispatch"
+    """By priority, then first come, first served, never idle while something waits: the rule of the
+    timeline."""
+    PAPER = "paper"
+    """At once (Eq. 4): a mapping in which a layer would have to wait is no solution."""
+    FREE = "free"
+    """At any later instant, in any order."""
+
+
 class WholeEquations(Equations):
-    """All of them: any clocks, and what runs side by side."""
+    """All of them: any clocks, and what runs side by side.
+
+    Every setting takes the constraints of ``FREE`` and adds its own, so the optimum of ``FREE`` is
+    never above another's. A solution of ``PAPER`` is one of ``DISPATCH`` in which nothing waits.
+    """
 
     def __init__(self, problem: Problem, setting: Setting, *, sums_rates: bool = False) -> None:
-        super().__init__(problem, setting)
+        self.setting = setting
+        super().__init__(problem)
         self.frame: WholeFrame = WholeFrame(problem)
         self.point = [
             {p: self._z3.Bool(f"point_{d}_{p}") for p in self.frame.points(d)}
@@ -34,10 +52,16 @@ class WholeEquations(Equations):
         if sums_rates:
             self._equation_10()
 
+    def _dispatch_rule(self) -> None:
+        if self.setting is Setting.DISPATCH:
+            super()._dispatch_rule()
+        elif self.setting is Setting.PAPER:
+            self._add(*(st == ready for st, ready in zip(self.st, self.ready, strict=True)))
+
     def _clocks(self) -> None:
         """Beyond the paper, an operating point for every domain; times depend on both."""
         for points in self.point:
-            self._exactly_one(list(points.values()))
+            self._add(self._z3.PbEq([(on, 1) for on in points.values()], 1))
         for d, domain in enumerate(self.problem.domains):
             if domain.may_be_off:
                 users = [

@@ -11,7 +11,6 @@ import z3
 from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats, with_twin
 from paretosoc.dse.certificate.formulation import prove
-from paretosoc.dse.certificate.formulation.equations import Setting
 from paretosoc.dse.certificate.formulation.parts import Hints
 from paretosoc.dse.certificate.formulation.prove import (
     FormulationProgress,
@@ -23,7 +22,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from tests.dse.certificate.test_interchangeable_units import with_twins
-from tests.support.formulation.whole_equations import WholeEquations
+from tests.support.formulation.whole_equations import Setting, WholeEquations
 from tests.support.problems.random_spaces import (
     NOTHING,
     Space,
