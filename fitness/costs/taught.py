@@ -3,9 +3,13 @@
 An estimate is off by an error that all networks on the unit have in common in one number format,
 and by one of the network (:mod:`fitness.costs.standard_errors`). The logarithms of measured times
 over their estimates, one per network, are each the common error plus one of the network and of the
-measurement. With normal errors of the stated sizes u, n and r, k networks of the mean y leave
+measurement. The common error is normal with the standard deviation u. The rest follows Student's t
+with v degrees of freedom and the scale s, s^2 = n^2 + r^2 of network and measurement: a network
+that is far off says little of the others. Of the logarithms y_i the common error is the value m of
+the highest density, and its standard error is that of the information in k networks:
 
-    w = k u^2 / (k u^2 + n^2 + r^2),    common error: w y, with a standard error of u sqrt(1 - w)
+    m = sum of w_i y_i / (1 / u^2 + sum of w_i),    w_i = (v + 1) / (v s^2 + (y_i - m)^2)
+    1 / sqrt(1 / u^2 + k (v + 1) / ((v + 3) s^2))
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from fractions import Fraction
 from math import exp, hypot, log, sqrt
 from statistics import fmean
 
-from paretosoc.common.units import percent_off
+from paretosoc.common.units import TAIL, percent_off
 from paretosoc.fitness.cost_model.clock_law import TimeParts
 from paretosoc.fitness.cost_model.fusion import network_launches
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
@@ -30,6 +34,8 @@ from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 STEPS = 1000
 """Factors are whole numbers over this, so that they are the same on every machine."""
+ROUNDS = 100
+"""Rounds that find the common error, from the estimate on."""
 MOST_SCALES = 3
 """A measured time that is off by more scales of its error lets doubt how the board ran."""
 
@@ -70,11 +76,16 @@ def posterior(before: CostError, comparisons: Sequence[Comparison]) -> tuple[Fra
     logs: dict[str, list[float]] = {}
     for one in comparisons:
         logs.setdefault(one.network, []).append(log(one.measured_ps / one.estimated_ps))
-    known = len(logs) * before.unit**2
-    weight = known / (known + before.network**2 + REPEATED**2)
-    common = weight * fmean(map(fmean, logs.values()))
-    factor = Fraction(max(1, round(STEPS * exp(common))), STEPS)
-    return factor, replace(before, unit=round(before.unit * sqrt(1 - weight)))
+    errors = [STEPS * fmean(found) for found in logs.values()]
+    variance, scale = before.unit**2, before.network**2 + REPEATED**2
+    common = 0.0
+    for _ in range(ROUNDS):
+        weights = [(TAIL + 1) / (TAIL * scale + (error - common) ** 2) for error in errors]
+        weighted = sum(one * error for one, error in zip(weights, errors, strict=True))
+        common = variance * weighted / (1 + variance * sum(weights))
+    factor = Fraction(max(1, round(STEPS * exp(common / STEPS))), STEPS)
+    known = variance * len(errors) * (TAIL + 1) / (TAIL + 3) / scale
+    return factor, replace(before, unit=round(before.unit / sqrt(1 + known)))
 
 
 def scaled(part: TimeParts, factor: Fraction) -> TimeParts:

@@ -9,7 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import integrate, stats
 
+from paretosoc.common.units import TAIL
 from paretosoc.fitness.cost_model.tables import CostOrigin
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.costs.standard_errors import REPEATED, estimated
@@ -40,19 +42,41 @@ def costs_with(*comparisons: Comparison, precision: str = "fp16"):
     return network_costs(ALEXNET, BOARD, precision=precision, profile=profile)
 
 
+SCALE = np.hypot(BEFORE.network, REPEATED) / 1000
+
+
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_the_posterior_is_that_of_joint_normal_variables(count: int) -> None:
-    """The common error given all sums of it and others, by their covariance matrix."""
+def test_the_common_error_is_the_one_of_the_highest_density(count: int) -> None:
+    """By the densities of SciPy, over a fine grid."""
     logs = np.random.default_rng(count).normal(0.2, 0.3, count)
-    lessons = [comparison(float(np.exp(log)), str(k)) for k, log in enumerate(logs)]
-    factor, after = posterior(BEFORE, lessons)
-    common = BEFORE.unit**2
-    covariance = common * np.ones((count, count))
-    covariance += np.eye(count) * (BEFORE.network**2 + REPEATED**2)
-    gain = common * np.linalg.solve(covariance, np.ones(count))
-    assert float(factor) == pytest.approx(np.exp(gain @ logs), abs=6e-4)
-    assert after.unit == pytest.approx(np.sqrt(common - gain.sum() * common), abs=0.6)
+    factor, _ = posterior(
+        BEFORE, [comparison(float(np.exp(log)), str(k)) for k, log in enumerate(logs)]
+    )
+    common = np.arange(-1, 1, 1e-4)
+    density = stats.norm.logpdf(common, scale=BEFORE.unit / 1000)
+    density += stats.t.logpdf(logs[:, None], TAIL, common, SCALE).sum(axis=0)
+    assert float(factor) == pytest.approx(np.exp(common[density.argmax()]), abs=8e-4)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_its_error_is_that_of_the_information(count: int) -> None:
+    """Information is the mean squared slope of the logarithm of a density."""
+    _, after = posterior(BEFORE, [comparison(1.3, str(k)) for k in range(count)])
+    x = np.linspace(-60, 60, 1_200_001) * SCALE
+    slope = np.gradient(stats.t.logpdf(x, TAIL, scale=SCALE), x)
+    known = count * integrate.trapezoid(slope**2 * stats.t.pdf(x, TAIL, scale=SCALE), x)
+    assert after.unit == pytest.approx(1000 / np.sqrt((1000 / BEFORE.unit) ** 2 + known), abs=0.6)
     assert replace(after, unit=BEFORE.unit) == BEFORE
+
+
+def test_a_network_far_off_says_little_of_the_others() -> None:
+    """A unit whose networks are off together by less than each of them."""
+    known = replace(BEFORE, unit=60)
+    near, far = (float(posterior(known, [comparison(ratio)])[0]) for ratio in (1.2, 3.0))
+    assert 1.01 < far < near < 1.1
+    usual = [comparison(1.1, str(k)) for k in range(4)]
+    without, beside = (posterior(BEFORE, these)[0] for these in (usual, [*usual, comparison(3.0)]))
+    assert 0 < beside - without < Fraction(2, 100)
 
 
 def test_what_is_sure_is_not_taught() -> None:
