@@ -141,8 +141,8 @@ def test_restrictions_of_the_dla(good: Layer, bad: Layer, reason: str) -> None:
 @pytest.mark.parametrize(
     ("good", "bad", "reason"),
     [
-        (conv(kernel=31), conv(kernel=32), "kernel outside 1 to 31"),
-        (conv(stride=7), conv(stride=16), "stride outside 1 to 7"),
+        (conv(kernel=32), conv(kernel=33), "kernel outside 1 to 32"),
+        (conv(stride=32), conv(stride=33), "stride outside 1 to 32"),
         (conv(pad=15), conv(pad=16), "padding outside 0 to 15"),
         (
             layer("d", LayerKind.DECONVOLUTION, window=window(stride=4)),
