@@ -122,15 +122,21 @@ def reference_point(objectives: Values) -> FloatArray:
 def hypervolume(objectives: Values, reference: FloatArray | None = None) -> float:
     """Return the volume that the rows [n, m] dominate up to ``reference`` [m], by default
     :func:`reference_point`. Rows beyond it count nothing."""
-    import moocore
-
     if reference is None and len(objectives):
         reference = reference_point(objectives)
     if reference is not None:
         objectives = objectives[(objectives < reference).all(axis=1)]
     if len(objectives) == 0:
         return 0.0
-    return float(moocore.hypervolume(objectives.astype(np.float64), ref=reference))
+    rows = objectives.astype(np.float64)
+    if reference is not None and rows.shape[1] == 2:
+        # Strips from left to right. moocore alone would take 40 ms to load.
+        x, y = rows[np.lexsort(rows.T[::-1])].T
+        lowest = np.minimum.accumulate(y)
+        return float(np.diff(x, append=reference[0]) @ (reference[1] - lowest))
+    import moocore
+
+    return float(moocore.hypervolume(rows, ref=reference))
 
 
 def hypervolume_shares(fronts: Sequence[Rows]) -> list[float]:
