@@ -41,9 +41,12 @@ class WeightFinder:
         self._corners = corners
         self._scratch = make_scratch(networks, self._kinds)
         self.resources = len(self._scratch.used)
+        # Weights are of energy, classes of demand, chains, segments on units, and figures.
+        ends = np.cumsum([1, self._kinds, len(networks.member), len(problem.units)]).tolist()
+        self._of_chains, self._of_segments = slice(*ends[1:3]), slice(*ends[2:])
+        self._of_figures = slice(ends[3], None)
         self._segments = np.array([unit.max_segments or 0 for unit in problem.units], dtype=float)
         self._limited = np.array([unit.max_segments is not None for unit in problem.units])
-        self._figures = len(networks.figure)
         self._apart = networks_apart(problem, networks)
         self._streams: list[Networks] = []
         if not problem.execution.has_frame:
@@ -61,22 +64,20 @@ class WeightFinder:
         """Return the inequalities that weights [resources] give over a box."""
         from paretosoc.fitness.multipliers.kernels import LARGE, least_sum
 
-        kinds, chains = self._kinds, len(self._networks.member)
         table = np.array(weights).reshape(-1, self.resources)
         sums = np.empty((len(table), max(len(self._streams), 1)))
         for index, row in enumerate(table):
             for n, networks in enumerate(self._streams or [self._networks]):
                 sums[index, n] = least_sum(
-                    networks, box, row, kinds, self._scratch, self._scratch.used
+                    networks, box, row, self._kinds, self._scratch, self._scratch.used
                 )
         images = np.array(self._problem.images if self._streams else (1,))
         each = np.floor(sums / images).min(axis=1, keepdims=True)
         least = sums.shape[1] * each[:, 0]
         # Rounded sums may come out below the part that all networks have.
         beyond = np.maximum(sums - each * images, 0)[:, : len(self._streams)]
-        figures = 1 + kinds + chains + len(self._segments)
-        segments = table[:, 1 + kinds + chains : figures]
-        least = np.where(least >= LARGE, np.inf, least - segments @ self._segments)
+        segments = table[:, self._of_segments] @ self._segments
+        least = np.where(least >= LARGE, np.inf, least - segments)
         time = [
             ((row[1 + box.running] * box.rate).sum(axis=1) - row[0] * box.lost_mw).max()
             for row in table
@@ -85,9 +86,9 @@ class WeightFinder:
             least=least,
             time=np.array(time),
             energy=table[:, 0],
-            chains=table[:, 1 + kinds : 1 + kinds + chains],
+            chains=table[:, self._of_chains],
             beyond=beyond,
-            figures=table[:, figures:],
+            figures=table[:, self._of_figures],
         )
 
     def find(
@@ -172,9 +173,8 @@ class WeightFinder:
             # Whatever the time, the right side must not rise further.
             allowed.append(self._allowed(box, room, 2 * last) - self._allowed(box, room, last))
             sides.append(0.0)
-        kinds, chains = self._kinds, len(self._networks.member)
         arrivals = np.zeros(self.resources)
-        arrivals[1 + kinds : 1 + kinds + chains] = self._networks.arrival_ps
+        arrivals[self._of_chains] = self._networks.arrival_ps
         space = self._allowed(box, room, last)
         space[0] = min(energy, power * last) if np.isfinite(min(energy, power)) else 0.0
         start = max(known, key=lambda weights: self._reach(box, room, weights))
@@ -186,7 +186,7 @@ class WeightFinder:
             np.array(allowed),
             np.array(sides),
             last,
-            kinds,
+            self._kinds,
             start * space,
             accuracy,
             self._scratch,
@@ -196,15 +196,19 @@ class WeightFinder:
     def _allowed(self, box: BoxArrays, room: Room, time: float) -> FloatArray:
         """Return [resources]: the room left in a time, 0 without a limit, below 0 if energy is
         short."""
-        kinds = self._kinds
         given = self._problem.execution.period_ps
         left = min(float(room.energy_fj[0]), float(room.power_mw[0]) * time)
         left -= box.idle_mw * (time if given is None else given)
+        return self._rows(room, left, time)
+
+    def _rows(self, room: Room, left: float, time: float, least_end: float = -np.inf) -> FloatArray:
+        """Return [resources]: the energy that is left, the time for each class, the ends of chains,
+        segments and figures, 0 without a limit."""
         ends = np.minimum(room.ends_ps[0][self._networks.chain_end], self._corners.flow * time)
         rows = (
             [left],
-            np.full(kinds, time),
-            ends,
+            np.full(self._kinds, time),
+            np.maximum(ends, least_end),
             np.where(self._limited, np.maximum(self._segments, 0.5), 0),
             np.maximum(room.figures[0], 0.5),
         )
@@ -236,30 +240,20 @@ class WeightFinder:
 
     def _space(self, box: BoxArrays, room: Room, time: float) -> FloatArray | None:
         """Return [resources]: the room left in a time, or None if idle power takes all energy."""
-        kinds, chains = self._kinds, len(self._networks.member)
-        space = np.zeros(self.resources)
         given = self._problem.execution.period_ps
         left = float(room.energy_fj[0]) - box.idle_mw * (time if given is None else given)
         left = min(left, (float(room.power_mw[0]) - box.idle_mw) * time)
         if left <= 0:
             return None
-        space[0] = left if np.isfinite(left) else 0.0
         # Without a limit on time or energy, the times of units and chains are not limited either.
-        if not space[0] and np.isinf(self._longest(room)):
+        if np.isinf(left) and np.isinf(self._longest(room)):
             time = np.inf
-        space[1 : 1 + kinds] = time if np.isfinite(time) else 0.0
-        ends = np.minimum(room.ends_ps[0][self._networks.chain_end], self._corners.flow * time)
-        space[1 + kinds : 1 + kinds + chains] = np.where(np.isinf(ends), 0, np.maximum(ends, 1))
-        figures = 1 + kinds + chains + len(self._segments)
-        space[1 + kinds + chains : figures] = np.where(
-            self._limited, np.maximum(self._segments, 0.5), 0
-        )
-        left_over = room.figures[0]
-        space[figures:] = np.where(np.isinf(left_over), 0, np.maximum(left_over, 0.5))
-        if (left_over < 0).any():
+        space = self._rows(room, left, time, least_end=1.0)
+        short = room.figures[0] < 0
+        if short.any():
             # No sum is below 0: such a figure alone contradicts the corner.
-            space[:figures] = 0
-            space[figures:] = left_over < 0
+            space[:] = 0
+            space[self._of_figures] = short
         return space
 
     def _rounded(
@@ -272,7 +266,7 @@ class WeightFinder:
     ) -> FloatArray:
         """Round weights to integers. Without a limit on the time, the right side must not rise with
         it."""
-        count = 1 + self._kinds + len(self._networks.member)
+        count = self._of_chains.stop
         weights = np.divide(shares, space, out=np.zeros_like(shares), where=space > 0)
         # If no other weight is above 0, take those of figures alone.
         largest = weights[:count].max() or weights.max()
@@ -310,12 +304,11 @@ class WeightFinder:
     def multipliers(self, weights: FloatArray) -> Multipliers:
         """Return weights in the form of a proof."""
         numbers = [int(value) for value in weights]
-        kinds, chains = self._kinds, len(self._networks.member)
         pairs = zip(self._class_start, self._class_start[1:], strict=False)
         return Multipliers(
             energy=numbers[0],
             units=tuple(tuple(numbers[1 + a : 1 + b]) for a, b in pairs),
-            chains=tuple(numbers[1 + kinds : 1 + kinds + chains]),
-            segments=tuple(numbers[1 + kinds + chains : len(numbers) - self._figures]),
-            figures=tuple(numbers[len(numbers) - self._figures :]),
+            chains=tuple(numbers[self._of_chains]),
+            segments=tuple(numbers[self._of_segments]),
+            figures=tuple(numbers[self._of_figures]),
         )
