@@ -71,14 +71,23 @@ def cut_model(
     """
     with model_errors(label):
         model = parse_model(data, folder)
-        fill_absent_weights(model)
+        make_runnable(model)
         walk = walk_model(model, dict(dimensions or {}))
         owner = _owners(walk, parts)
         _prepare(model, walk)
         return tuple(_part(model, walk, owner, number) for number in range(len(parts)))
 
 
-def fill_absent_weights(model: Any) -> None:
+def make_runnable(model: Any) -> None:
+    """Add what ONNX Runtime needs beside what costs are read from: weights, and grown caches."""
+    for node in model.graph.node:
+        if node.op_type == "Attention" and not node.domain and len(node.input) > 5:
+            # It refuses a cache that nothing takes over, though ONNX makes these results optional.
+            node.output.extend(f"{node.output[0]}:{k}" for k in range(len(node.output), 3))
+    _fill_absent_weights(model)
+
+
+def _fill_absent_weights(model: Any) -> None:
     """Give initializers whose values were left out one value for all elements.
 
     As the graphs in the onnx package do it: ``ConstantOfShape``, so that the file stays small and

@@ -26,7 +26,7 @@ from paretosoc.sdf.onnx.dimensions import Dimensions
 from paretosoc.sdf.onnx.file import parse_model
 from paretosoc.sdf.onnx.nodes import FLOAT16
 from paretosoc.sdf.onnx.operators.op_kinds import needs_plugin, operation_name
-from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, fill_absent_weights
+from paretosoc.sdf.onnx.parts import ModelPart, PartTensor, make_runnable
 
 _KNOWN_IR = 10
 """The file format's version that every ONNX Runtime that we take reads."""
@@ -87,7 +87,7 @@ def check_equality(
     """
     runtime = optional_import("onnxruntime", extra="deploy", purpose="comparing the parts")
     uncut = parse_model(data, folder)
-    fill_absent_weights(uncut)
+    make_runnable(uncut)
     for number, node in enumerate(uncut.graph.node):
         # The runtime refuses names that stand twice; exporters write them.
         node.name = f"{node.name}#{number}"

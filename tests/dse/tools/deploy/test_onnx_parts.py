@@ -9,6 +9,8 @@ from paretosoc.dse.tools.deploy.check_onnx import WrittenPart, check_equality
 from paretosoc.dse.tools.deploy.random_weights import take_fillings
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.catalogue.catalogue import model_file
+from paretosoc.sdf.catalogue.language_models import LanguageModel
+from paretosoc.sdf.catalogue.transformer_builder import build
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.options import Grouping
@@ -63,6 +65,16 @@ def test_parts_of_the_catalogue(name, options, tmp_path):
         assert max(len(part.part.inputs) for part in parts) > 1
     names = [node.name for part in parts for node in part.part.model.graph.node]
     assert {layer for group in layers for layer in group} <= set(names)
+
+
+def test_a_decoder_behind_a_cache_runs_though_it_returns_new_positions_only(tmp_path):
+    sizes = {"hidden": 8, "layers": 2, "heads": 2, "key_heads": 1, "head_size": 4, "inner": 8}
+    data = build(LanguageModel("tiny", "", "", **sizes, vocabulary=16), 1, 6)
+    parts = written(data, None, layers_by_group(data, count=3), tmp_path / "parts")
+    found, _ = check_equality(data, None, parts, label="tiny")
+    assert found.largest_difference == 0
+    returned = {tensor.name: tensor.shape for part in parts for tensor in part.part.outputs}
+    assert returned["layer1/key/rotated"] == (1, 1, 4)
 
 
 def tangled_model(*, weight=True):
