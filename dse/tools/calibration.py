@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -143,8 +144,10 @@ def calibrate_table(
     document = clock_profile_document(
         platform, results, networks, precision=precision, source=source
     )
+    notes += _taken_over(document["models"], platform)
     if comparisons:
         document["comparisons"] = [write_document(one) for one in comparisons]
+        _taken_over(document["comparisons"], platform)
         notes += dict.fromkeys(filter(None, (_beyond(platform, one) for one in comparisons)))
     if "board_mw" in document:
         notes.append(
@@ -153,6 +156,27 @@ def calibrate_table(
             f"{platform.board_mw / 1000:g} W"
         )
     return Calibration(platform, groups, shapes, tuple(results), document, tuple(notes))
+
+
+def _taken_over(entries: list[dict[str, Any]], platform: Platform) -> list[str]:
+    """Add the entries of a network on one unit to units that the platform describes alike, as cores
+    of an NPU, and that have none of it. Return a text about each unit."""
+    measured = dict.fromkeys((entry["network"], entry["unit"]) for entry in list(entries))
+    found = dict[str, str]()
+    for network in dict.fromkeys(network for network, _ in measured):
+        on = [unit for unit in platform.units if (network, unit.name) in measured]
+        for unit in platform.units:
+            alike = next((one for one in on if replace(one, name=unit.name) == unit), None)
+            if alike is not None and unit not in on:
+                source = (network, alike.name)
+                taken = [one for one in entries if (one["network"], one["unit"]) == source]
+                entries += [{**one, "unit": unit.name} for one in taken]
+                found[unit.name] = alike.name
+    return [
+        f"{unit}: takes what was measured on {alike}, as {platform.name} describes them alike; "
+        "rows of its own would count instead"
+        for unit, alike in found.items()
+    ]
 
 
 def _assumed_clocks(rows: Sequence[ClockMeasurement]) -> list[str]:

@@ -74,6 +74,25 @@ def test_the_power_of_the_board_is_said(calibrated):
     assert note.endswith(f"now {fitted:g} W by the measured powers, jetson-tx2 has {has:g} W")
 
 
+def test_a_time_on_one_core_holds_on_cores_that_are_described_alike(dse, tmp_path):
+    path, profile = tmp_path / "rows.csv", tmp_path / "mine.json"
+    path.write_text("network,unit,ms\nyolov8n,npu0,15.2\nalexnet,npu0,9\nalexnet,npu1,8\n")
+    done = dse("calibrate", path, "-p", "rk3588", "-o", profile)
+    assert done.status == 0, done.err
+    notes = [line for line in done.out.splitlines() if "describes them alike" in line]
+    assert [note.split(":")[1] for note in notes] == [" npu1", " npu2"]
+    document = json.loads(profile.read_text())
+    for entries in (document["models"], document["comparisons"]):
+        assert sorted((one["network"], one["unit"]) for one in entries) == [
+            (network, f"npu{core}") for network in ("alexnet", "yolov8n") for core in range(3)
+        ]
+    command = ("explore", "yolov8n", "-p", "rk3588", "--units", "npu1,npu2", "--groups", "2")
+    given = ("--profile", profile, "--fix", "npu=max", "--objective", "latency")
+    assert dse(*command, *given, "-q", "-o", tmp_path / "run").status == 0
+    (member,) = read_results(tmp_path / "run").members
+    assert member.objectives[0] / 1e9 == pytest.approx(15.2, rel=0.01)
+
+
 def test_a_time_far_beyond_the_stated_error_is_said(dse, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("network,unit,gpu_mhz,emc_mhz,ms\nvgg19,gpu,1300.5,1866,670\n")
