@@ -61,8 +61,12 @@ class GpuAndDsa(Baseline):
     label = "GPU & DSA"
 
     def title(self) -> str:
-        """Return the label, a different one without a GPU."""
-        return self.label if has_gpu(self._space) else "one unit per network"
+        """Return the label. Without a GPU: which assignments were tried."""
+        if has_gpu(self._space):
+            return self.label
+        unit = self._space.problem.units[gpu_of(self._space)].name
+        alone = len(self._space.size) == 1
+        return f"not on {unit}" if alone else "whole networks on two or more units"
 
     def rows(self) -> IntArray:
         """Return [assignments, width], none if there is one unit."""

@@ -151,22 +151,21 @@ def test_the_picture_has_the_baselines_in_sight_only(pair_folder):
     assert "other methods, fastest clocks (* breaks a limit)" in drawn.legend
 
 
-def test_without_a_gpu_nothing_is_called_one(dse, tmp_path):
-    folder = tmp_path / "pi"
-    done = dse(
-        *(
-            "explore",
-            "resnet18",
-            "-p",
-            "raspberry-pi-5-hailo-8",
-            "--groups",
-            "3",
-            "--max-nodes",
-            "0",
-        ),
-        *("--max-evaluations", "100", "-o", folder, "--quiet"),
-    )
+@pytest.mark.parametrize(
+    ("networks", "tried"),
+    [
+        (("resnet18",), "not on hailo"),
+        (("resnet18", "alexnet"), "whole networks on two or more units"),
+    ],
+)
+def test_without_a_gpu_nothing_is_called_one(networks, tried, dse, tmp_path):
+    command = ("explore", *networks, "-p", "raspberry-pi-5-hailo-8", "--groups", "3", "--quiet")
+    effort = ("--max-nodes", "0", "--max-evaluations", "100")
+    done = dse(*command, *effort, "-o", tmp_path / "pi")
     assert done.status == 0, done.err
-    out = dse("show", folder).out
+    out = " ".join(dse("show", tmp_path / "pi").out.split())
     assert "hailo only" in out
     assert "GPU" not in out
+    # The best of one unit per network has a line of its own.
+    assert tried in out
+    assert out.count("one unit per network") == out.count("one unit per network at free clocks") > 0
