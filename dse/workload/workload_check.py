@@ -122,7 +122,8 @@ def _check_rates(workload: Workload) -> None:
     for network in workload.networks:
         if has_rates and network.continues is not None:
             raise WorkloadError(
-                f"network {network.name!r}: continues and rate_hz (of networks) exclude each other"
+                f"network {network.name!r}: continues excludes rate_hz, of other networks, too: "
+                "phases are of one frame, in which others can have repeats"
             )
         if network.reads_mb and (has_rates or network.repeats > 1):
             raise WorkloadError(

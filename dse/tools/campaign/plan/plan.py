@@ -178,9 +178,9 @@ def make_plan(rules: Rules) -> Plan:
         used.update(fits)
         if not fits:
             drafts.setdefault(run.settings, run)
-    for index in range(len(rules.exclude)):
+    for index, rule in enumerate(rules.exclude):
         if index not in used:
-            raise WorkloadError(f"exclude[{index}]: fits no run of the product")
+            raise _fits_nothing(f"exclude[{index}]", rule, list(_product(rules)))
     for workload, entry in rules.include:
         run = _included(rules, workload, entry)
         drafts[run.settings] = run
@@ -194,15 +194,27 @@ def matches(run: PlannedRun, rule: Mapping[str, Any]) -> bool:
     """Return whether a run fits all fields of a rule. A list of values matches any of them."""
     for name, wanted in rule.items():
         several = wanted if isinstance(wanted, list | tuple) else [wanted]
-        if name == "network":
-            if not set(several) <= set(run.workload.members):
-                return False
-        elif name == "workload":
-            if run.workload.name not in several:
-                return False
-        elif getattr(run.settings, name) not in several:
+        held = _held(run, name)
+        if not (set(several) <= set(held) if name == "network" else held[0] in several):
             return False
     return True
+
+
+def _held(run: PlannedRun, name: str) -> Sequence[Any]:
+    if name == "network":
+        return run.workload.members
+    return (run.workload.name if name == "workload" else getattr(run.settings, name),)
+
+
+def _fits_nothing(where: str, rule: Mapping[str, Any], runs: Sequence[PlannedRun]) -> WorkloadError:
+    """Return the error, with the values that runs have of a field that suffices for it."""
+    text = f"{where}: fits no run"
+    for name, wanted in rule.items():
+        if not any(matches(run, {name: wanted}) for run in runs):
+            known = list(dict.fromkeys(value for run in runs for value in _held(run, name)))
+            shown = ", ".join(str(value) for value in known[:8])
+            return WorkloadError(f"{text}: {name} must be one of {shown}, got {wanted}")
+    return WorkloadError(f"{text}, though each of its fields fits some")
 
 
 def _product(rules: Rules) -> Iterator[PlannedRun]:
@@ -242,9 +254,9 @@ def _tagged(rules: Rules, runs: Sequence[PlannedRun]) -> list[PlannedRun]:
                 f"tags: a name that no field of runs has is required, got {taken[0]!r}"
             )
         tagged.append(replace(run, tags=tags))
-    for index in range(len(rules.tags)):
+    for index, rule in enumerate(rules.tags):
         if index not in used:
-            raise WorkloadError(f"tags[{index}].when: fits no run")
+            raise _fits_nothing(f"tags[{index}].when", rule.get("when", {}), runs)
     return tagged
 
 
