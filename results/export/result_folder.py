@@ -3,10 +3,11 @@ that adds nothing to a front, ``problem.json`` and the proof. Written whole or n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from paretosoc.results.front.epsilon import open_corners, region_reaches
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import FRONT, front_from_document, front_to_document
 from paretosoc.results.front.proof_tree import tree_from_bytes
-from paretosoc.results.io.atomic_folder import check_own_folder, write_files
+from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.io.canonical_json import canonical_bytes, parse, sha256_of
 from paretosoc.results.plots.front import draw_front
 from paretosoc.results.problem.problem import Problem
@@ -38,6 +39,7 @@ from paretosoc.results.problem.problem_file import problem_bytes, problem_from_b
 if TYPE_CHECKING:
     from paretosoc.results.plots.bars import Intervals
 
+T = TypeVar("T")
 FRONT_FILE = "front.json"
 PROBLEM_FILE = "problem.json"
 COSTS_FILE = "costs.json"
@@ -92,7 +94,6 @@ def write_results(
             (without ``overwrite``) or holds anything but a result of ours (with it), or cannot be
             written.
     """
-    check_output_folder(folder, overwrite=overwrite)
     files = {
         PROBLEM_FILE: problem_bytes(front.problem),
         FRONT_FILE: canonical_bytes(front_to_document(front)),
@@ -109,43 +110,32 @@ def write_results(
     write_folder(folder, files, overwrite=overwrite)
 
 
-def write_folder(folder: Path, files: Mapping[str, bytes], *, overwrite: bool) -> None:
-    """Write files, all of them in ``RESULT_FILES``, as :func:`write_results` does.
+class _ResultFolder(FolderKind):
+    """The folder of a front, or of a proof that there is none."""
 
-    Raises:
-        ResultError: if the folder may not be replaced, or cannot be written.
-    """
-    write_files(
-        folder,
-        files,
-        check=lambda: check_output_folder(folder, overwrite=overwrite),
-        ours=RESULT_FILES,
-    )
+    def check(self, folder: Path, *, overwrite: bool) -> None:
+        """Accept a folder that :func:`write_results` may write. Call it before a long search.
 
-
-def check_output_folder(folder: Path, *, overwrite: bool) -> None:
-    """Check that :func:`write_results` may write a folder. Call it before a long search.
-
-    Raises:
-        ResultError: if the folder exists and ``overwrite`` is false, or if it is neither empty nor
-            a result folder.
-    """
-    if not overwrite and _is_ours(folder / FRONT_FILE, FRONT.format):
-        raise ResultError(
-            f"{folder}: exists already; {overwriting()} replaces it, 'dse certify {folder}' "
-            "continues its proof"
-        )
-    check_own_folder(folder, _is_result_file, overwrite=overwrite)
-    try:
-        written = folder.is_dir() and any(folder.iterdir())
-        if written and not _is_ours(folder / FRONT_FILE, FRONT.format):
-            raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
-    except OSError as error:
-        raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
+        Raises:
+            ResultError: if the folder exists and ``overwrite`` is false, or if it is neither empty
+                nor a result folder.
+        """
+        if not overwrite and _is_ours(folder / FRONT_FILE, FRONT.format):
+            raise ResultError(
+                f"{folder}: exists already; {overwriting()} replaces it, 'dse certify {folder}' "
+                "continues its proof"
+            )
+        super().check(folder, overwrite=overwrite)
+        try:
+            written = folder.is_dir() and any(folder.iterdir())
+            if written and not _is_ours(folder / FRONT_FILE, FRONT.format):
+                raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
+        except OSError as error:
+            raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None
 
 
-def _is_result_file(path: Path) -> bool:
-    return path.name in RESULT_FILES and path.is_file() and not path.is_symlink()
+RESULT_FOLDER = _ResultFolder(RESULT_FILES)
+check_output_folder, write_folder = RESULT_FOLDER.check, RESULT_FOLDER.write
 
 
 def _is_ours(path: Path, form: str) -> bool:
@@ -236,12 +226,8 @@ def read_costs(folder: Path, problem: Problem, *, check_hashes: bool = True) -> 
         ResultError: if ``costs.json`` cannot be read, does not follow its schema, was changed, or
             is not of this problem. It names the file and the JSON path.
     """
-    path = folder / COSTS_FILE
-    if not path.exists():
-        return None
-    data = _read(path)
-    with naming(path, ResultError):
-        return costs_from_bytes(data, problem, check_hashes=check_hashes)
+    parse_costs = partial(costs_from_bytes, problem=problem, check_hashes=check_hashes)
+    return _read_if_there(folder / COSTS_FILE, parse_costs)
 
 
 def read_certificate(
@@ -254,23 +240,19 @@ def read_certificate(
         name: ``CERTIFICATE`` or ``EPSILON``.
 
     Raises:
-        ResultError: if the file cannot be read, does not follow its schema, was changed, or is not
-            of this problem. It names the file and the JSON path.
+        ResultError: as :func:`read_costs`.
     """
     path, tree_path, text_path = (folder / f"{name}.{end}" for end in ("json", "tree", "smt2"))
-    if not path.exists():
+    parse_claim = partial(certificate_from_bytes, problem=problem, check_hashes=check_hashes)
+    certificate = _read_if_there(path, parse_claim)
+    if certificate is None:
         return None
-    proof = _read(path)
-    with naming(path, ResultError):
-        certificate = certificate_from_bytes(proof, problem, check_hashes=check_hashes)
     data = _read(tree_path)
     if check_hashes and sha256_of(data) != certificate.tree_sha256:
         raise ResultError(f"{tree_path}: was changed after it was written")
     with naming(tree_path, ResultError):
         tree = tree_from_bytes(data)
-    text = None
-    if text_path.exists():
-        text = _read(text_path).decode(errors="replace")
+    text = _read_if_there(text_path, partial(bytes.decode, errors="replace"))
     return ProofArtifacts(certificate, tree, text)
 
 
@@ -278,15 +260,18 @@ def read_bounds(folder: Path, problem: Problem, *, check_hashes: bool = True) ->
     """Return the bounds over boxes, or None if the folder has none.
 
     Raises:
-        ResultError: if the file cannot be read, does not follow its schema, was changed, or is not
-            of this problem. It names the file and the JSON path.
+        ResultError: as :func:`read_costs`.
     """
-    path = folder / BOUNDS_FILE
+    parse_bounds = partial(bounds_from_bytes, problem=problem, check_hashes=check_hashes)
+    return _read_if_there(folder / BOUNDS_FILE, parse_bounds)
+
+
+def _read_if_there(path: Path, parse_bytes: Callable[[bytes], T]) -> T | None:
     if not path.exists():
         return None
     data = _read(path)
     with naming(path, ResultError):
-        return bounds_from_bytes(data, problem, check_hashes=check_hashes)
+        return parse_bytes(data)
 
 
 def _read(path: Path) -> bytes:

@@ -8,27 +8,18 @@ from pathlib import Path, PurePosixPath
 
 from paretosoc.common.files import file_sha256
 from paretosoc.results.errors import ResultError
-from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+from paretosoc.results.io.atomic_folder import OwnFolder
 from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
 
 
 @dataclass(frozen=True)
-class ListedFolder:
+class ListedFolder(OwnFolder):
     """A kind of such folders."""
 
     document: str
     """Name of the document, which lists the others under ``files``, with their SHA-256."""
     format: str
     """``format`` of the document."""
-
-    def check(self, folder: Path, *, overwrite: bool) -> None:
-        """Accept a folder that :meth:`write` may write. Call it before the work.
-
-        Raises:
-            ResultError: if the folder exists and ``overwrite`` is false, or holds anything that its
-                document does not name.
-        """
-        check_own_folder(folder, lambda entry: self._is_own(entry, folder), overwrite=overwrite)
 
     def write(
         self,
@@ -45,9 +36,8 @@ class ListedFolder:
                 their names and SHA-256s to the content of the document.
 
         Raises:
-            ResultError: as :meth:`check`, or if the folder cannot be written.
+            ResultError: as :meth:`write_whole`.
         """
-        self.check(folder, overwrite=overwrite)
 
         def fill_whole(part: Path) -> None:
             describe = fill(part)
@@ -58,12 +48,7 @@ class ListedFolder:
             }
             (part / self.document).write_bytes(canonical_bytes(describe(names)))
 
-        write_whole_folder(
-            folder,
-            fill_whole,
-            check=lambda: self.check(folder, overwrite=overwrite),
-            remove=lambda old: remove_files(old, self.files(old)),
-        )
+        self.write_whole(folder, fill_whole, overwrite=overwrite)
 
     def files(self, folder: Path) -> set[str]:
         """Return the names that the folder's document lists, itself included. There are none if the
@@ -84,16 +69,6 @@ class ListedFolder:
         entries = files if isinstance(files, list) else []
         names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
         return {self.document} | {n for n in names if isinstance(n, str) and _is_file_of(folder, n)}
-
-    def _is_own(self, entry: Path, folder: Path) -> bool:
-        """Return whether a file is ours, or a folder holds ours alone."""
-        own = self.files(folder)
-        if entry.is_dir() and not entry.is_symlink():
-            held = [path for path in entry.rglob("*") if path.is_symlink() or not path.is_dir()]
-            return bool(held or any(name.startswith(f"{entry.name}/") for name in own)) and all(
-                path.relative_to(folder).as_posix() in own for path in held
-            )
-        return entry.name in own
 
 
 def _is_file_of(folder: Path, name: str) -> bool:

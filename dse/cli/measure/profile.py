@@ -34,15 +34,14 @@ def profile(
 ) -> None:
     """Measure networks on this machine: a platform file and a profile (needs the extra 'host')."""
     from paretosoc.dse.tools.host.machine.host_units import describe_host, free_cores, make_units
-    from paretosoc.dse.tools.host.measure.profiling import FILES, profile_host
-    from paretosoc.results.io.atomic_folder import write_files
+    from paretosoc.dse.tools.host.measure.profiling import PROFILE_FOLDER, profile_host
 
     if platform != "host":
         raise WorkloadError(
             f"--platform: 'host' (this machine) is required, got {platform!r}; what other "
             "boards' tools print is read by 'dse import'"
         )
-    _check_folder(output, overwrite=force)
+    PROFILE_FOLDER.check(output, overwrite=force)
     given = {"groups": groups, "dimensions": dim, "batch": batch}
     options = parse_options(given)
     made = profile_host(
@@ -54,9 +53,7 @@ def profile(
         seed=seed,
         say=lambda text: None if quiet else say(text),
     )
-    write_files(
-        output, made.files, check=lambda: _check_folder(output, overwrite=force), ours=FILES
-    )
+    PROFILE_FOLDER.write(output, made.files, overwrite=force)
     if not quiet:
         _print(made)
         repeated = {"--groups": [groups] if groups else [], "--dim": dim, "--batch": batch}
@@ -70,16 +67,6 @@ def _print_example(words: list[str], output: Path) -> None:
     objectives = ["--objective", "latency", "--objective", "throughput"]
     command = shlex.join([*words, *files, *objectives, "-o", f"{output}-front"])
     print(f"\nNo power is measured: objectives of time only. For example:\n  dse explore {command}")
-
-
-def _check_folder(folder: Path, *, overwrite: bool) -> None:
-    """Check that the output folder is empty or, with the option, holds nothing but a profile to
-    replace."""
-    from paretosoc.dse.tools.host.measure.profiling import FILES
-    from paretosoc.results.io.atomic_folder import check_own_folder
-
-    empty = folder.is_dir() and not any(folder.iterdir())
-    check_own_folder(folder, lambda entry: entry.name in FILES, overwrite=overwrite or empty)
 
 
 def _print(made: HostProfile) -> None:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,7 @@ from paretosoc.results.export.result_folder import (
     read_closed,
     read_results,
 )
-from paretosoc.results.io.atomic_folder import check_own_folder, remove_files, write_whole_folder
+from paretosoc.results.io.atomic_folder import OwnFolder
 from paretosoc.results.io.canonical_json import (
     canonical_bytes,
     check_signature,
@@ -52,23 +51,28 @@ def folder_names(labels: Sequence[str]) -> list[str]:
     ]
 
 
-def check_joined_folder(folder: Path, *, overwrite: bool) -> None:
-    """Check that :func:`write_joined` may write a folder. Call it before the explorations.
+class _JoinedFolder(OwnFolder):
+    """A folder of a joined front."""
 
-    Raises:
-        ResultError: if it exists and ``overwrite`` is false, or holds anything but a joined front.
-    """
-    check_own_folder(folder, _is_ours, overwrite=overwrite)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / FILE).is_file():
-        raise ResultError(f"{folder}: is not replaced, it holds no {FILE}")
+    def files(self, folder: Path) -> set[str]:
+        """Return the names in the folder and in those of the combinations."""
+        below = [path.name for path in folder.iterdir() if path.is_dir() and not path.is_symlink()]
+        return {*_FILES, *(f"{own}/{name}" for own in below for name in RESULT_FILES)}
+
+    def check(self, folder: Path, *, overwrite: bool) -> None:
+        """Accept a folder that :func:`write_joined` may write. Call it before the explorations.
+
+        Raises:
+            ResultError: if it exists and ``overwrite`` is false, or holds anything but a joined
+                front.
+        """
+        super().check(folder, overwrite=overwrite)
+        if folder.is_dir() and any(folder.iterdir()) and not (folder / FILE).is_file():
+            raise ResultError(f"{folder}: is not replaced, it holds no {FILE}")
 
 
-def _is_ours(path: Path) -> bool:
-    if path.is_symlink():
-        return False
-    if path.is_dir():
-        return all(each.name in RESULT_FILES and each.is_file() for each in path.iterdir())
-    return path.name in _FILES
+JOINED_FOLDER = _JoinedFolder()
+check_joined_folder = JOINED_FOLDER.check
 
 
 def write_joined(
@@ -92,14 +96,7 @@ def write_joined(
         (part / REPORT_FILE).write_bytes(page)
         found.append(result)
 
-    def remove(old: Path) -> None:
-        for path in old.iterdir():
-            if path.is_dir() and not path.is_symlink():
-                remove_files(path, RESULT_FILES)
-        remove_files(old, _FILES)
-
-    check = partial(check_joined_folder, folder, overwrite=overwrite)
-    write_whole_folder(folder, fill, check=check, remove=remove)
+    JOINED_FOLDER.write_whole(folder, fill, overwrite=overwrite)
     return found[0]
 
 

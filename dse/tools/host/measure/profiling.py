@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from paretosoc.common.tables import csv_text
 from paretosoc.common.unfinished import temporary_folder
@@ -32,10 +33,26 @@ from paretosoc.fitness.profiles.profile_document import document_bytes
 from paretosoc.fitness.profiles.profile_file import read_profile
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
+from paretosoc.results.io.atomic_folder import FolderKind
 from paretosoc.results.io.optional import optional_import
 
 PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE = "platform.json", "profile.json", "sweep.csv"
-FILES = (PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE)
+
+
+class _ProfileFolder(FolderKind):
+    """A folder of measurements. An empty one is taken as it is."""
+
+    def check(self, folder: Path, *, overwrite: bool) -> None:
+        """Accept a folder that is missing, is empty or, with ``overwrite``, holds a profile alone.
+
+        Raises:
+            ResultError: as :meth:`OwnFolder.check`.
+        """
+        empty = folder.is_dir() and not any(folder.iterdir())
+        super().check(folder, overwrite=overwrite or empty)
+
+
+PROFILE_FOLDER = _ProfileFolder(frozenset((PLATFORM_FILE, PROFILE_FILE, SWEEP_FILE)))
 
 
 @dataclass(frozen=True, eq=False)
