@@ -69,23 +69,22 @@ class GpuAndDsa(Baseline):
         return f"not on {unit}" if alone else "whole networks on two or more units"
 
     def rows(self) -> IntArray:
-        """Return [assignments, width], none if there is one unit."""
+        """Return [assignments, width], none if there is one unit, or no other runs anything."""
         space = self._space
-        units, networks = len(space.problem.units), len(space.size)
-        if units < 2:
-            return self._nothing()
+        units, networks, gpu = len(space.problem.units), len(space.size), gpu_of(space)
         has_frame = space.problem.execution.has_frame
         if units**networks > (MAX_ASSIGNMENTS if has_frame else MAX_FREE_ASSIGNMENTS):
             assignments = [self._longest_first()]
         else:
-            gpu = gpu_of(space)
             assignments = [
                 list(choice)
                 for choice in itertools.product(range(units), repeat=networks)
                 if (len(set(choice)) > 1 if networks > 1 else choice[0] != gpu)
             ]
-        mappings = np.stack([whole_networks(space, choice) for choice in assignments])
-        return at_fastest_clocks(space, np.unique(mappings, axis=0))
+        alone = whole_networks(space, [gpu] * networks)
+        mappings = [whole_networks(space, choice) for choice in assignments]
+        others = [mapping for mapping in mappings if (mapping != alone).any()]
+        return at_fastest_clocks(space, np.unique(others, axis=0)) if others else self._nothing()
 
     def _longest_first(self) -> list[int]:
         space = self._space

@@ -169,3 +169,12 @@ def test_without_a_gpu_nothing_is_called_one(networks, tried, dse, tmp_path):
     # The best of one unit per network has a line of its own.
     assert tried in out
     assert out.count("one unit per network") == out.count("one unit per network at free clocks") > 0
+
+
+def test_units_that_run_nothing_are_no_other_method(dse, tmp_path):
+    command = ("explore", "resnet18", "-p", "raspberry-pi-5-hailo-8", "--precision", "fp16")
+    effort = ("--groups", "2", "--max-nodes", "0", "--max-evaluations", "100", "--quiet")
+    assert dse(*command, *effort, "-o", tmp_path / "pi").status == 0
+    out = dse("show", tmp_path / "pi").out
+    assert "cpu only" in out
+    assert "not on cpu" not in out
