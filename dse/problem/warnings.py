@@ -43,6 +43,7 @@ def problem_warnings(
     """
     check_dimensions(workload, [entry.imported for entry in tables], sizes)
     distinct = list(dict.fromkeys(tables))
+    named = {network.original: entry for network, entry in zip(workload, tables, strict=True)}
     imported = [entry.imported for entry in distinct]
     measurable = [
         Measurable(
@@ -54,7 +55,7 @@ def problem_warnings(
     ]
     return (
         *_same_names(workload),
-        *(f"{network.graph.name}: {text}" for network in imported for text in network.warnings),
+        *(f"{name}: {text}" for name, entry in named.items() for text in entry.imported.warnings),
         *(note for entry in distinct for note in entry.costs.notes),
         *_idle_units(distinct, platform, formats),
         *platform_warnings(platform),

@@ -1,9 +1,11 @@
 """What the user is warned of when networks are imported."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from onnx import TensorProto, helper
 
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.problem.build import build_problem
@@ -22,6 +24,24 @@ def test_a_quantised_model_in_a_wider_format_is_noted(precision, notes):
     found = [text for text in built.warnings if text.endswith("use precision='int8'")]
     assert len(found) == notes
     assert all(text.startswith("resnet18_qdq: ") for text in found)
+
+
+def test_a_dynamic_batch_is_told_by_the_names_of_the_workload(tmp_path):
+    model = helper.make_model(
+        helper.make_graph(
+            [helper.make_node("Relu", ["x"], ["y"])],
+            "g",
+            [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 8])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["n", 8])],
+        )
+    )
+    (tmp_path / "model.onnx").write_bytes(model.SerializeToString())
+    entries = [{"name": name, "network": "model.onnx", "copies": 2} for name in ("left", "right")]
+    (tmp_path / "work.json").write_text(json.dumps({"networks": entries}))
+    told = Problem(tmp_path / "work.json", "jetson-agx-xavier").warnings
+    assert [text for text in told if "dynamic batch" in text] == [
+        f"{name}: dynamic batch dimension taken as 1 (x)" for name in ("left", "right")
+    ]
 
 
 def test_losses_of_different_metrics_are_named_where_they_are_added_up(tmp_path):

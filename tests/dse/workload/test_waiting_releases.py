@@ -193,7 +193,7 @@ def test_phases_and_rates_exclude_each_other():
             grows=(("past", 1),),
         ),
     )
-    with pytest.raises(WorkloadError, match=r"'answer': continues excludes rate_hz, of other networks"):
+    with pytest.raises(WorkloadError, match="'answer': continues excludes rate_hz, of other"):
         check_workload(Workload(networks))
 
 
