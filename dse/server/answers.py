@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import paretosoc as dse
 from paretosoc.dse.api.evaluation import Evaluated
+from paretosoc.dse.certificate.verify.checks import Check
 from paretosoc.dse.server.workspace import MAX_ROWS
 from paretosoc.results.front.mapping_gain import describe_mapping_gain
 from paretosoc.results.text.compare_fronts import FrontComparison, FrontSide
@@ -67,20 +68,11 @@ class EvaluationAnswer:
 
 
 @dataclass(frozen=True)
-class CheckAnswer:
-    """One check of a result folder: ``verdict`` is holds, fails or not checked."""
-
-    name: str
-    verdict: str
-    detail: str
-
-
-@dataclass(frozen=True)
 class VerificationAnswer:
     """All checks. ``holds`` is true only if each of them holds."""
 
     holds: bool
-    checks: list[CheckAnswer]
+    checks: list[Check]
 
 
 @dataclass(frozen=True)

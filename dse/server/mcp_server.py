@@ -20,7 +20,6 @@ from paretosoc.dse.errors import DseError
 from paretosoc.dse.inputs.arguments import check_keywords
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.server.answers import (
-    CheckAnswer,
     ComparisonAnswer,
     EvaluationAnswer,
     FrontAnswer,
@@ -200,10 +199,7 @@ class Tools:
         """Verify a result folder independently of the program that wrote it."""
         with self._busy:
             report = dse.verify(self._workspace.result(folder))
-        return VerificationAnswer(
-            holds=report.holds,
-            checks=[CheckAnswer(c.name, c.verdict.value, c.detail) for c in report],
-        )
+        return VerificationAnswer(report.holds, list(report))
 
     def compare(self, first: str, second: str) -> ComparisonAnswer:
         """Compare two result folders: hypervolume, coverage, and how their problems differ."""

@@ -105,24 +105,16 @@ def schedule_of(
     if late:
         raise ResultError(f"network {late[0]!r}: must arrive with its frame for --seconds")
     plan = make_execution_plan(problem, design, frames=1, in_flight=1)
-    # Numbers are those of the group executions of a frame, whatever the design.
-    keys = sorted((i.network, i.repeat, i.group) for i in plan.instances)
-    number = {key: k for k, key in enumerate(keys)}
-    numbers = [number[i.network, i.repeat, i.group] for i in plan.instances]
     active = set(range(len(problem.networks)) if networks is None else networks)
+    # Instances have the same order whatever the design.
+    runs = [instance.network in active for instance in plan.instances]
 
-    def step(index: int) -> Step:
-        instance = plan.instances[index]
-        after = tuple(numbers[k] for k in instance.after if plan.instances[k].network in active)
-        return Step(numbers[index], instance.group, after)
+    def step(number: int) -> Step:
+        instance = plan.instances[number]
+        return Step(number, instance.group, tuple(k for k in instance.after if runs[k]))
 
-    return Schedule(
-        version,
-        tuple(
-            tuple(step(i) for i in order if plan.instances[i].network in active)
-            for order in plan.order
-        ),
-    )
+    steps = (tuple(step(i) for i in order if runs[i]) for order in plan.order)
+    return Schedule(version, tuple(steps))
 
 
 def ledger_of(problem: Problem, slots: int) -> Ledger:

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.dse.baselines.group_by_group import without_contention
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.measure.fidelity_figures import Fidelity, FidelityPoint, Prediction
 from paretosoc.dse.tools.host.measure.memory_rates import together_gbps
-from paretosoc.dse.tools.host.measure.running import DesignRuns, predict, without_contention
+from paretosoc.dse.tools.host.measure.running import DesignRuns, predict
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.front import Front
@@ -71,22 +72,15 @@ def measure_fidelity(
     points = []
     for k, (design, entry) in enumerate(zip(designs, runs, strict=True)):
         predicted, without, ran = predict(problem, design), predict(plain, design), entry.result()
+        measured = ran.figures
+        makespans = predicted.makespan_ms, without.makespan_ms, measured.makespan_ms
+        rates = predicted.frames_per_s, without.frames_per_s, measured.frames_per_s
         points.append(
             FidelityPoint(
                 name="fastest" if k == 0 else f"random {k}",
                 units=tuple(int(unit) for unit in design.units),
-                makespan_ms=Prediction(
-                    predicted.makespan_ms,
-                    without.makespan_ms,
-                    ran.figures.makespan_ms,
-                    ran.makespan.spread,
-                ),
-                frames_per_s=Prediction(
-                    predicted.frames_per_s,
-                    without.frames_per_s,
-                    ran.figures.frames_per_s,
-                    ran.period.spread,
-                ),
+                makespan_ms=Prediction(*makespans, ran.makespan.spread),
+                frames_per_s=Prediction(*rates, ran.period.spread),
                 frames=ran.makespan.samples,
                 lost_share=ran.lost_share,
             )

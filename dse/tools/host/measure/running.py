@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from paretosoc.common.arrays import FloatArray
+from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.common.units import NS_PER_MS, NS_PER_S, PS_PER_MS, PS_PER_NS, PS_PER_S
 from paretosoc.dse.tools.host.machine.execution_plan import (
@@ -126,11 +126,6 @@ def predict(problem: Problem, design: DesignPoint) -> FrameFigures:
 def _in_flight(problem: Problem) -> int:
     execution = problem.execution
     return execution.frames_in_flight if isinstance(execution, LongRun) else FRAMES_IN_FLIGHT
-
-
-def without_contention(problem: Problem) -> Problem:
-    """Return the same problem on units that do not slow each other."""
-    return replace(problem, units=tuple(replace(unit, contention=None) for unit in problem.units))
 
 
 class DesignRuns:
@@ -258,18 +253,19 @@ def run_releases(
         np.array([getattr(rows[key], name) for key in keys]) / PS_PER_NS
         for name in ("start_ps", "end_ps")
     )
-    measured = release_times(
-        problem, plan, execution.start_ns.astype(float), execution.end_ns.astype(float)
-    )
+    measured = release_times(problem, plan, execution.start_ns, execution.end_ns)
     lost, time = execution.lost_ns(plan).tolist()
     return (
         release_times(problem, plan, starts, ends),
-        ReleaseTimes(measured.responses, measured.group_ms, periods, lost / max(time, 1)),
+        replace(measured, lost_share=lost / max(time, 1)),
     )
 
 
 def release_times(
-    problem: Problem, plan: ExecutionPlan, start_ns: FloatArray, end_ns: FloatArray
+    problem: Problem,
+    plan: ExecutionPlan,
+    start_ns: FloatArray | IntArray,
+    end_ns: FloatArray | IntArray,
 ) -> ReleaseTimes:
     """Return the times of releases, without those of the first periods.
 

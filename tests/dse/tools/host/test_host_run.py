@@ -10,6 +10,7 @@ import onnx
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
+from paretosoc.dse.baselines.group_by_group import without_contention
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights, random_input
@@ -32,7 +33,6 @@ from paretosoc.dse.tools.host.measure.profiling import draft_problem
 from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
     predict,
-    without_contention,
 )
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
