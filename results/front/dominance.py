@@ -11,13 +11,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
+from paretosoc.common.arrays import FloatArray, IntArray
 
 Values = IntArray | FloatArray
 Rows = TypeVar("Rows", IntArray, FloatArray)
-RankArray = NDArray[np.unsignedinteger]
-_BLOCK = 256
-"""Rows that are compared with the archive at once: bounds the memory taken."""
 
 
 def non_dominated(objectives: Values) -> IntArray:
@@ -46,35 +43,12 @@ def _lowest_so_far(values: Values) -> NDArray[np.intp]:
 
 
 def _survivors(rows: Values) -> NDArray[np.intp]:
-    """Return the positions of non-dominated rows. Rows are different and sorted, so none is
-    dominated by a later one, and the first column need not be compared."""
-    # Ranks compare as the values do, and many fit into a vector register.
-    ranks = [np.unique(column, return_inverse=True)[1] for column in rows.T[1:]]
-    columns = np.array(ranks, dtype=np.min_scalar_type(len(rows)))
-    archive = np.empty_like(columns)
-    positions: list[NDArray[np.intp]] = []
-    size = 0
-    for begin in range(0, len(rows), _BLOCK):
-        block = columns[:, begin : begin + _BLOCK]
-        open_ = np.flatnonzero(~_no_larger(archive[:, :size], block).any(axis=1))
-        block = block[:, open_]
-        # Within the block a dominated row may still rule out others, but whatever it rules out,
-        # the one that dominates it rules out too.
-        inside = ~np.tril(_no_larger(block, block), -1).any(axis=1)
-        kept = open_[inside]
-        archive[:, size : size + len(kept)] = block[:, inside]
-        size += len(kept)
-        positions.append(begin + kept)
-    return np.concatenate(positions)
+    """Return the positions of non-dominated rows, which are different."""
+    import moocore
 
-
-def _no_larger(those: RankArray, rows: RankArray) -> BoolArray:
-    """Return which of ``those`` are no larger than each of ``rows`` in any column, [rows, those].
-    Both come as [columns, n]."""
-    result = np.ones((rows.shape[1], those.shape[1]), dtype=np.bool_)
-    for mine, theirs in zip(rows, those, strict=True):
-        result &= theirs <= mine[:, None]
-    return result
+    # Ranks compare as the values do, and are exact as floats.
+    ranks = [np.unique(column, return_inverse=True)[1] for column in rows.T]
+    return np.flatnonzero(moocore.is_nondominated(np.stack(ranks, axis=1).astype(np.float64)))
 
 
 def knee(objectives: IntArray) -> int:
