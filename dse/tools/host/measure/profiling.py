@@ -79,7 +79,7 @@ def profile_host(
     """Measure networks on this machine.
 
     Args:
-        networks: names or files, each once.
+        networks: names or files, each once at a size.
         options: the grouping, and sizes of dynamic dimensions and batches.
         frames: how often each group is measured in each setting.
 
@@ -114,7 +114,7 @@ def draft_problem(
     """Return the problem whose groups are to be measured, with placeholder costs.
 
     Raises:
-        WorkloadError: if a network is listed twice, or on what is no network, else as
+        WorkloadError: if a network is listed twice at one size, or on what is no network, else as
             ``build_problem``.
     """
     for network in workload.networks:
@@ -124,10 +124,10 @@ def draft_problem(
                 f"{network.name!r} is a {kind}, whose times are in its file: there is no model to "
                 "measure; name networks alone"
             )
-    sources = [network.source for network in workload.networks]
-    for source in sources:
-        if sources.count(source) > 1:
-            raise WorkloadError(f"network {source!r}: each is measured once, got it twice")
+    sized = [(each.source, each.dimensions, each.batch) for each in workload.networks]
+    for one in sized:
+        if sized.count(one) > 1:
+            raise WorkloadError(f"network {one[0]!r}: each is measured once, got it twice")
     chip = _load(json.dumps(platform_document(host, units, UNKNOWN)).encode())
     return build_problem(workload, chip, options)
 

@@ -20,6 +20,7 @@ from paretosoc.fitness.cost_model.tables import CostOrigin
 from paretosoc.fitness.profiles.profile_file import load_profile
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
+from paretosoc.sdf.grouping.options import Grouping
 from tests.support.host_machines import SerialMachine, tiny_model
 
 HOST = Host("a processor", 2445.432, energy_readable=False)
@@ -186,6 +187,30 @@ def test_one_unit_knows_no_contention(networks, tmp_path):
     assert set(made.files) == {"platform.json", "profile.json"}
     (tmp_path / "p.json").write_bytes(made.files["platform.json"])
     assert load_platform(tmp_path / "p.json").units[0].contention is None
+
+
+def test_the_phases_of_a_language_model_are_measured_at_once(tmp_path):
+    path = tmp_path / "phases.yaml"
+    path.write_text(
+        "networks:\n"
+        "  - {name: prefill, network: smollm-135m, dimensions: {sequence: 16}}\n"
+        "  - {name: decode, network: smollm-135m, continues: prefill, repeats: 2,\n"
+        "     dimensions: {sequence: 1, past: 16}, grows: {past: 1}}\n"
+    )
+    options = Options(groups=Grouping(2), objectives=("latency",))
+    built = draft_problem(workload_from([str(path)]), UNITS, HOST, options)
+    assert [len(network.groups) for network in built.problem.networks] == [2, 2]
+    made = host_profile(
+        built, measure(machine_of(built), built.problem, frames=3), UNITS, HOST, "a test"
+    )
+    for name, data in made.files.items():
+        (tmp_path / name).write_bytes(data)
+    chip = load_platform(tmp_path / "platform.json")
+    profile = load_profile(tmp_path / "profile.json", chip)
+    again = build_problem(workload_from([str(path)]), chip, options, profile=profile)
+    origins = {origin for costs in again.costs for unit in costs.units for origin in unit.origin}
+    assert origins == {CostOrigin.MEASURED}
+    assert not [text for text in again.warnings if "mixes both" in text]
 
 
 def test_what_cannot_be_measured_is_said(dse, networks, tmp_path):
