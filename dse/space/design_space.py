@@ -10,22 +10,33 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.space.tables import Scratch, make_scratch, make_tables
 from paretosoc.fitness.simulator.layout import Plan, make_plan
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
+from paretosoc.results.problem.execution import SearchedOrder
+from paretosoc.results.problem.limits import TRANSITIONS, limits_by_owner
 from paretosoc.results.problem.problem import Problem
 
 if TYPE_CHECKING:
     from paretosoc.dse.space.operators_jit import SpaceTables
 
 Random = np.random.Generator
+
+
+class Scratch(NamedTuple):
+    """Scratch arrays of the operators."""
+
+    used: IntArray
+    """[2, settings]"""
+    stream: NDArray[np.uint64]
+    """[1]: the state of the random numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +59,7 @@ class DesignSpace:
     @cached_property
     def owner(self) -> IntArray:
         """Return [groups]: the network of each group."""
-        sizes = [len(network.group_names) for network in self.problem.networks]
-        return np.repeat(np.arange(len(sizes), dtype=np.int64), sizes)
+        return np.array(self.problem.network_of, dtype=np.int64)
 
     @cached_property
     def first(self) -> IntArray:
@@ -144,12 +154,7 @@ class DesignSpace:
     @cached_property
     def combinations(self) -> int:
         """Return the number of rows, with rows of the same effect counted apart."""
-        count = 1
-        for row in self.problem.allowed:
-            count *= int(row.sum())
-        for points in self.points:
-            count *= len(points)
-        return count
+        return prod([*self.problem.allowed.sum(axis=1).tolist(), *map(len, self.points)])
 
     @cached_property
     def drives(self) -> BoolArray:
@@ -167,13 +172,45 @@ class DesignSpace:
     @cached_property
     def tables(self) -> SpaceTables:
         """Return the space as compiled operators read it."""
-        return make_tables(self)
+        from paretosoc.dse.space.operators_jit import SpaceTables
+
+        problem = self.problem
+        domains, settings = len(problem.domains), len(self.points)
+        orders_groups = problem.searched_order is SearchedOrder.GROUPS
+        rests, may_be_off = np.zeros((2, settings), dtype=np.int64)
+        rests[list(self.idle_powered_domains)] = 1
+        may_be_off[:domains] = [domain.may_be_off for domain in problem.domains]
+        drives = np.zeros((settings, len(problem.units)), dtype=np.int64)
+        drives[:domains] = self.drives
+        return SpaceTables(
+            groups=self.groups,
+            units=len(problem.units),
+            settings=settings,
+            priorities=settings - domains,
+            orders_groups=int(orders_groups),
+            networks=len(problem.networks),
+            first=self.first,
+            size=self.size,
+            limit=limits_by_owner(problem, TRANSITIONS),
+            owner=self.owner,
+            allowed=problem.allowed.astype(np.int64),
+            best_unit=self.best_unit,
+            unit_of=np.array(problem.unit_of, dtype=np.int64),
+            drives=drives,
+            may_be_off=may_be_off,
+            rests=rests,
+            free=self.free_domains if orders_groups else self.free_settings,
+            point_count=self.point_count,
+            point_at=self.point_at,
+            place_of_point=self.place_of_point,
+        )
 
     @cached_property
     def scratch(self) -> Scratch:
         """Return the arrays that operators write to. Because of them only one thread proposes
         rows."""
-        return make_scratch(self)
+        used = np.zeros((2, len(self.points)), dtype=np.int64)
+        return Scratch(used, np.zeros(1, dtype=np.uint64))
 
     @cached_property
     def idle_powered_domains(self) -> tuple[int, ...]:
