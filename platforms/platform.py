@@ -362,6 +362,12 @@ class Platform:
         return {domain.name: domain for domain in self.domains}
 
     @property
+    def knows_power(self) -> bool:
+        """Return whether any power is above 0: none is where nobody measured one."""
+        tables = (self.memory.power, *(table for unit in self.units for table in unit.power))
+        return self.board_mw > 0 or any(any(table.busy_mw) for table in tables)
+
+    @property
     def board_name(self) -> str:
         """Return the name without the power mode."""
         return self.name.partition("@")[0]

@@ -72,7 +72,8 @@ def assemble(
     Raises:
         WorkloadError: on an objective, limit or pin of a network that does not exist.
     """
-    options = with_default_objectives(options, workload)
+    knows_power = board_mw > 0 or platform.knows_power
+    options = with_default_objectives(options, workload, knows_power=knows_power)
     names = tuple(network.name for network in workload.networks)
     sizes = [len(network.groups) for network in networks]
     first = np.cumsum([0, *sizes]).tolist()

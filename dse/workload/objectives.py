@@ -13,9 +13,17 @@ from paretosoc.results.problem.objectives import Objective, ObjectiveKind, kind_
 
 OF_A_FRAME, OF_RATES = ("latency", "energy"), ("relative-response", "power")
 OF_FREE_RUNNING, OF_A_STREAM = ("throughput", "energy"), ("throughput", "latency")
+WITHOUT_POWER: dict[tuple[str, ...], tuple[str, ...]] = {
+    OF_A_FRAME: ("latency", "throughput"),
+    OF_RATES: ("relative-response",),
+    OF_FREE_RUNNING: ("throughput", "fairness"),
+}
+"""In place of those that are 0 where no power is known."""
 
 
-def with_default_objectives(options: Options, workload: Workload) -> Options:
+def with_default_objectives(
+    options: Options, workload: Workload, *, knows_power: bool = True
+) -> Options:
     """Return options with the objectives of the workload if none were asked for.
 
     Raises:
@@ -33,9 +41,11 @@ def with_default_objectives(options: Options, workload: Workload) -> Options:
     if is_stream:
         return replace(options, objectives=OF_A_STREAM)
     if options.free_running or workload.free_running:
-        return replace(options, objectives=OF_FREE_RUNNING)
-    has_rates = period_of_rates_s(workload.networks) is not None
-    return replace(options, objectives=OF_RATES if has_rates else OF_A_FRAME)
+        found = OF_FREE_RUNNING
+    else:
+        has_rates = period_of_rates_s(workload.networks) is not None
+        found = OF_RATES if has_rates else OF_A_FRAME
+    return replace(options, objectives=found if knows_power else WITHOUT_POWER[found])
 
 
 def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:

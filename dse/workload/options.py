@@ -369,7 +369,7 @@ class ProblemOptions(TypedDict, total=False):
             *("--objective", "objectives"),
             starts_others=True,
             default="latency, energy; free-running throughput, energy; with rates "
-            "relative-response, power",
+            "relative-response, power; of time only if no power is known",
         ),
     ]
     scenario: Annotated[

@@ -64,9 +64,8 @@ def profile(
 def _print_example(words: list[str], output: Path) -> None:
     """Print an example of how to use the result."""
     files = ["-p", f"{output}/platform.json", "--profile", f"{output}/profile.json"]
-    objectives = ["--objective", "latency", "--objective", "throughput"]
-    command = shlex.join([*words, *files, *objectives, "-o", f"{output}-front"])
-    print(f"\nNo power is measured: objectives of time only. For example:\n  dse explore {command}")
+    command = shlex.join([*words, *files, "-o", f"{output}-front"])
+    print(f"\nNo power is measured: objectives are of time only. Next:\n  dse explore {command}")
 
 
 def _print(made: HostProfile) -> None:

@@ -213,6 +213,36 @@ def test_the_phases_of_a_language_model_are_measured_at_once(tmp_path):
     assert not [text for text in again.warnings if "mixes both" in text]
 
 
+@pytest.mark.parametrize(
+    ("keys", "objectives"),
+    [
+        ({}, ("latency", "throughput")),
+        ({"rate_hz": 5}, ("relative-response",)),
+        ({"free_running": True}, ("throughput", "fairness")),
+    ],
+)
+def test_objectives_are_of_time_where_no_power_is_known(
+    keys, objectives, networks, profiled, tmp_path
+):
+    chip = load_platform(profiled[2] / "platform.json")
+    of_all = {key: keys[key] for key in keys if key == "free_running"}
+    entries = [
+        {"name": name, "network": path, **{key: keys[key] for key in keys if key not in of_all}}
+        for name, path in zip(("one", "two"), networks, strict=True)
+    ]
+    work = tmp_path / "work.json"
+    work.write_text(json.dumps({"networks": entries, **of_all}))
+    built = build_problem(workload_from([str(work)]), chip)
+    assert tuple(each.kind.value for each in built.problem.objectives) == objectives
+    assert not [text for text in built.warnings if "no power of host is known" in text]
+    capped = build_problem(workload_from([str(work)]), chip, Options(power_cap_w=3))
+    asked = build_problem(workload_from([str(work)]), chip, Options(objectives=("power",)))
+    for each in (capped, asked):
+        assert "no power of host is known: power and energy are 0 and keep every limit" in (
+            each.warnings
+        )
+
+
 def test_what_cannot_be_measured_is_said(dse, networks, tmp_path):
     other = dse("profile", networks[0], "-p", "jetson-tx2", "-o", tmp_path / "new")
     assert (other.status, len(other.lines)) == (2, 1)
