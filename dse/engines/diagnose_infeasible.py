@@ -3,6 +3,7 @@ smallest relaxation found that makes the problem feasible."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -170,14 +171,30 @@ def _relaxation(problem: Problem, constraint: Constraint, seed: int, jobs: int) 
     limits: list[int | None] = [None]
     if kind is TRANSITIONS:
         limits = [constraint.limit + more for more in MORE_COUNTS]
+    for rows in relaxed_rows(problem, constraint, limits, seed, jobs):
+        return int(make_outcomes(problem)(rows).constraint_values[:, column].min())
+    return None
+
+
+def relaxed_rows(
+    problem: Problem,
+    constraint: Constraint,
+    limits: Sequence[int | None],
+    seed: int,
+    jobs: int,
+    *,
+    beside: tuple[Objective, ...] = (),
+    start: IntArray | None = None,
+) -> Iterator[IntArray]:
+    """Yield the rows that short searches find, if any, with each of ``limits`` in place of a
+    constraint's, and the figure of the constraint as a further objective if it has one."""
     for limit in limits:
         relaxed = lifted(problem, constraint, limit)
-        if kind.figure is not None:
-            relaxed = with_figure(relaxed, constraint)
-        rows = short_search(relaxed, seed, jobs, figure_of_pool(relaxed, constraint)).rows
-        if len(rows):
-            return int(make_outcomes(problem)(rows).constraint_values[:, column].min())
-    return None
+        if constraint.kind.figure is not None:
+            relaxed = with_figure(relaxed, constraint, beside)
+        found = short_search(relaxed, seed, jobs, figure_of_pool(relaxed, constraint), start).rows
+        if len(found):
+            yield found
 
 
 def can_be_relaxed(constraint: Constraint) -> bool:

@@ -16,10 +16,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.dse.engines.diagnose_infeasible import (
     MORE_COUNTS,
     can_be_relaxed,
-    figure_of_pool,
-    lifted,
-    short_search,
-    with_figure,
+    relaxed_rows,
 )
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.limits import RESPONSES, Constraint, constraints_of
@@ -87,25 +84,19 @@ def _beyond(
     jobs: int,
 ) -> list[LimitPrice]:
     """Return the prices of one limit, whose figure is in ``column`` of the constraints."""
-    kind, evaluate = constraint.kind, make_outcomes(problem, jobs=jobs)
+    kind = constraint.kind
     limits: list[int | None] = [None]
     if kind.figure is None and not constraint.is_least:
         # Without an objective for it a search does not look for the smallest that helps.
         limits = [*(constraint.limit + more for more in MORE_COUNTS), None]
-    values, figures = [], []
-    for limit in limits:
-        relaxed = lifted(problem, constraint, limit)
-        if kind.figure is not None:
-            relaxed = with_figure(relaxed, constraint, problem.objectives)
-        of_pool = figure_of_pool(relaxed, constraint)
-        found = short_search(relaxed, seed, jobs, of_pool, start=rows).rows
-        if len(found):
-            outcomes = evaluate(found)
-            values.append(outcomes.objectives)
-            figures.append(outcomes.constraint_values[:, column])
-    if not values:
+    searched = relaxed_rows(
+        problem, constraint, limits, seed, jobs, beside=problem.objectives, start=rows
+    )
+    found = list(searched)
+    if not found:
         return []
-    objectives, figure_of = np.concatenate(values), np.concatenate(figures)
+    outcomes = make_outcomes(problem, jobs=jobs)(np.concatenate(found))
+    objectives, figure_of = outcomes.objectives, outcomes.constraint_values[:, column]
     prices = []
     for j, now in enumerate(best.tolist()):
         better = (figure_of > constraint.limit) & (objectives[:, j] < now)

@@ -175,20 +175,27 @@ def conditioned(
         for measurement in errors.measured
     ]
     pairs = list(zip(stretches, errors.measured, strict=True))
+
+    def move(u: int, own: slice, observe: Observe, values: Sequence[float], noise: float) -> None:
+        """Condition some rows of a column by their measurements."""
+        if len(values):
+            rng = np.random.default_rng([seed, u, own.start, len(latent)])
+            found, log_weights = condition(
+                latent[:, own, u], variances[:, own, u], observe, np.array(values), noise, rng
+            )
+            moved[:, own, u] = found[_resampled(log_weights, count)]
+
     for u in sorted({stretch.column for stretch in stretches}):
         here = [(stretch, m) for stretch, m in pairs if stretch.column == u]
-        times = np.log([m.time_ps / stretch.time_ps for stretch, m in here])
-        blocks: list[tuple[int, slice, Observe, FloatArray, float]] = [
-            (u, slice(0, rows.power), _times_of([s for s, _ in here]), times, TIME_NOISE)
-        ]
+        times = [np.log(m.time_ps / stretch.time_ps) for stretch, m in here]
+        move(u, slice(0, rows.power), _times_of([s for s, _ in here]), times, TIME_NOISE)
         powers = [
             np.log((m.power_mw - m.idle_mw) / stretch.dynamic_mw)
             for stretch, m in here
             if m.power_mw is not None and m.idle_mw is not None and stretch.dynamic_mw > 0
         ]
         scale = _scaled(float(errors.power[u]), len(powers))
-        blocks.append((u, _row(rows.power), scale, np.array(powers), POWER_NOISE))
-        _move(moved, latent, variances, blocks, seed)
+        move(u, _row(rows.power), scale, powers, POWER_NOISE)
     together = [(stretch, m.beside, m.time_ps) for stretch, m in pairs if m.beside is not None]
     if together and errors.demand:
         # Slowdowns are flat in places, so that draws are chosen, not moved.
@@ -200,34 +207,14 @@ def conditioned(
             ]
         )
         log_weights = -0.5 * np.square(far / BESIDE_NOISE).sum(axis=0)
-        moved[:, rows.demand] = demands[_resampled(log_weights, len(moved))]
+        moved[:, rows.demand] = demands[_resampled(log_weights, count)]
     idles = [
         np.log(m.idle_mw / stretch.idle_mw)
         for stretch, m in pairs
         if m.idle_mw is not None and stretch.idle_mw > 0
     ]
-    idle = _scaled(errors.idle, len(idles))
-    block = (0, _row(rows.idle), idle, np.array(idles), IDLE_NOISE)
-    _move(moved, latent, variances, [block], seed)
+    move(0, _row(rows.idle), _scaled(errors.idle, len(idles)), idles, IDLE_NOISE)
     return moved[:, :, errors.alike]
-
-
-def _move(
-    moved: FloatArray,
-    latent: FloatArray,
-    variances: FloatArray,
-    blocks: Sequence[tuple[int, slice, Observe, FloatArray, float]],
-    seed: int,
-) -> None:
-    """Condition blocks of rows in a column, each with its own measurements."""
-    for u, rows, observe, values, noise in blocks:
-        if not len(values):
-            continue
-        rng = np.random.default_rng([seed, u, rows.start, len(latent)])
-        found, log_weights = condition(
-            latent[:, rows, u], variances[:, rows, u], observe, values, noise, rng
-        )
-        moved[:, rows, u] = found[_resampled(log_weights, len(moved))]
 
 
 def _row(row: int) -> slice:
