@@ -41,9 +41,10 @@ def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivo
     order, crowding = able[:0], np.zeros(0)
     if len(able):
         rank = moocore.pareto_rank(objectives[able])
-        crowding = _crowding(objectives[able], rank)
         # The last rank is the one that fits in part, or just.
         last = np.searchsorted(np.cumsum(np.bincount(rank)), min(size, len(able)))
+        able, rank = able[rank <= last], rank[rank <= last]
+        crowding = _crowding(objectives[able], rank)
         order = np.lexsort((np.where(rank == last, -crowding, 0.0), rank))[:size]
     others = broken[np.argsort(violation[broken], kind="stable")][: size - len(order)]
     return Survivors(
