@@ -161,17 +161,15 @@ def calibrate_table(
 def _taken_over(entries: list[dict[str, Any]], platform: Platform) -> list[str]:
     """Add the entries of a network on one unit to units that the platform describes alike, as cores
     of an NPU, and that have none of it. Return a text about each unit."""
-    measured = dict.fromkeys((entry["network"], entry["unit"]) for entry in list(entries))
     found = dict[str, str]()
-    for network in dict.fromkeys(network for network, _ in measured):
-        on = [unit for unit in platform.units if (network, unit.name) in measured]
-        for unit in platform.units:
-            alike = next((one for one in on if replace(one, name=unit.name) == unit), None)
-            if alike is not None and unit not in on:
-                source = (network, alike.name)
-                taken = [one for one in entries if (one["network"], one["unit"]) == source]
-                entries += [{**one, "unit": unit.name} for one in taken]
-                found[unit.name] = alike.name
+    for network in dict.fromkeys(entry["network"] for entry in entries):
+        own = [entry for entry in entries if entry["network"] == network]
+        on = [unit for unit in platform.units if any(one["unit"] == unit.name for one in own)]
+        for unit in (unit for unit in platform.units if unit not in on):
+            alike = next((one.name for one in on if replace(one, name=unit.name) == unit), None)
+            if alike is not None:
+                entries += [{**one, "unit": unit.name} for one in own if one["unit"] == alike]
+                found[unit.name] = alike
     return [
         f"{unit}: takes what was measured on {alike}, as {platform.name} describes them alike; "
         "rows of its own would count instead"
