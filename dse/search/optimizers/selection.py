@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
-from paretosoc.dse.search.optimizers.selection_jit import SHIFT, SLOTS, mark_new
+from paretosoc.dse.search.optimizers.selection_jit import SHIFT, SLOTS, choose_survivors, mark_new
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,40 +35,19 @@ def survive(objectives: FloatArray, violation: FloatArray, size: int) -> Survivo
     Feasible rows come before infeasible ones, which are ordered by ``violation`` [n]. Feasible ones
     are ordered by rank. Of the last rank, which fits only in part, the least crowded survive.
     """
-    import moocore
-
-    able, broken = np.flatnonzero(violation <= 0.0), np.flatnonzero(violation > 0.0)
-    order, crowding = able[:0], np.zeros(0)
-    if len(able):
-        rank = moocore.pareto_rank(objectives[able])
-        # The last rank is the one that fits in part, or just.
-        last = np.searchsorted(np.cumsum(np.bincount(rank)), min(size, len(able)))
-        able, rank = able[rank <= last], rank[rank <= last]
-        crowding = _crowding(objectives[able], rank)
-        order = np.lexsort((np.where(rank == last, -crowding, 0.0), rank))[:size]
-    others = broken[np.argsort(violation[broken], kind="stable")][: size - len(order)]
-    return Survivors(
-        np.concatenate((able[order], others)),
-        np.concatenate((crowding[order], np.zeros(len(others)))),
+    count = len(objectives)
+    chosen = np.empty(min(size, count), dtype=np.int64)
+    crowding = np.empty(len(chosen))
+    choose_survivors(
+        objectives,
+        violation[:, None],
+        size,
+        np.empty((5, count), dtype=np.int64),
+        np.empty((count, 1)),
+        chosen,
+        crowding,
     )
-
-
-def _crowding(objectives: FloatArray, rank: IntArray) -> FloatArray:
-    """Return [n]: the crowding of the rows of ``objectives`` [n, m] within their ranks."""
-    sizes = np.bincount(rank)
-    last = np.cumsum(sizes) - 1
-    first = last - sizes + 1
-    crowding = np.zeros(len(rank))
-    for column in objectives.T:
-        order = np.lexsort((column, rank))
-        rising = column[order]
-        span = (rising[last] - rising[first])[rank[order]]
-        gap, near = np.diff(rising), np.zeros(len(rank))
-        width = np.where(span > 0.0, span, 1.0)[1:-1]
-        near[1:-1] = gap[:-1] / width + gap[1:] / width
-        near[first] = near[last] = np.inf
-        crowding[order] += np.where(span > 0.0, near, 0.0)
-    return np.where(sizes[rank] > 2, crowding / objectives.shape[1], np.inf)
+    return Survivors(chosen, crowding)
 
 
 Hashes = NDArray[np.uint64]
