@@ -17,6 +17,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.warnings import check_dimensions
+from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.with_options import with_dimensions
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.calibration.dvfs import (
@@ -102,10 +103,16 @@ def calibrate_table(
         PlatformError: on a time that beats the hardware, and nothing explains it.
         DseError: on a table, platform or network that cannot be used.
     """
+    notes = []
+    if precision is None and len({peak.precision for u in platform.units for peak in u.peaks}) > 1:
+        notes.append(
+            f"all rows are taken as {platform.default_precision}, the default of {platform.name}; "
+            f"{as_written('precision')} takes another number format"
+        )
     precision = choose_precision(platform, precision)
     groups = subjects(read_measurements(table, platform))
     networks, comparisons = {}, list[Comparison]()
-    notes = _assumed_clocks([row for rows in groups.values() for row in rows])
+    notes += _assumed_clocks([row for rows in groups.values() for row in rows])
     shapes: dict[tuple[str, str, str], ShapeOf] = {}
     sources = list(dict.fromkeys(key[0] for key in groups))
     workload = workload_of(sources, lambda source: (source, 1))

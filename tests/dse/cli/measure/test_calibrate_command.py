@@ -93,6 +93,16 @@ def test_a_time_on_one_core_holds_on_cores_that_are_described_alike(dse, tmp_pat
     assert member.objectives[0] / 1e9 == pytest.approx(15.2, rel=0.01)
 
 
+@pytest.mark.parametrize(("options", "told"), [((), True), (("--precision", "fp16"), False)])
+def test_the_number_format_that_was_assumed_is_told(dse, tmp_path, options, told):
+    path = tmp_path / "rows.csv"
+    path.write_text("network,unit,ms\nalexnet,npu0,9\n")
+    done = dse("calibrate", path, "-p", "rk3588", *options)
+    assert done.status == 0, done.err
+    note = "Note: all rows are taken as int8, the default of rk3588; --precision takes another"
+    assert (note in done.out) == told
+
+
 def test_a_time_far_beyond_the_stated_error_is_said(dse, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("network,unit,gpu_mhz,emc_mhz,ms\nvgg19,gpu,1300.5,1866,670\n")
