@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,15 +28,6 @@ if TYPE_CHECKING:
     from paretosoc.dse.space.operators_jit import SpaceTables
 
 Random = np.random.Generator
-
-
-class Scratch(NamedTuple):
-    """Scratch arrays of the operators."""
-
-    used: IntArray
-    """[2, settings]"""
-    stream: NDArray[np.uint64]
-    """[1]: the state of the random numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,7 +162,8 @@ class DesignSpace:
 
     @cached_property
     def tables(self) -> SpaceTables:
-        """Return the space as compiled operators read it."""
+        """Return the space as compiled operators read it, and arrays that they write to. Because of
+        these only one thread proposes rows."""
         from paretosoc.dse.space.operators_jit import SpaceTables
 
         problem = self.problem
@@ -203,14 +195,9 @@ class DesignSpace:
             point_count=self.point_count,
             point_at=self.point_at,
             place_of_point=self.place_of_point,
+            used=np.zeros((2, settings), dtype=np.int64),
+            stream=np.zeros(1, dtype=np.uint64),
         )
-
-    @cached_property
-    def scratch(self) -> Scratch:
-        """Return the arrays that operators write to. Because of them only one thread proposes
-        rows."""
-        used = np.zeros((2, len(self.points)), dtype=np.int64)
-        return Scratch(used, np.zeros(1, dtype=np.uint64))
 
     @cached_property
     def idle_powered_domains(self) -> tuple[int, ...]:
@@ -326,7 +313,7 @@ class DesignSpace:
         result = np.array(rows, dtype=np.int64)
         if awake is None:
             awake = np.ones((len(rows), len(self.points)), dtype=np.bool_)
-        repair_rows(self.tables, self.plan, drawn_seed(rng), result, awake, *self.scratch)
+        repair_rows(self.tables, self.plan, drawn_seed(rng), result, awake)
         return result
 
 

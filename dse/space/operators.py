@@ -25,7 +25,7 @@ def segment_crossover(
     from paretosoc.dse.space.operators_jit import cross_rows
 
     a, b = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
-    cross_rows(space.tables, drawn_seed(rng), a, b, *space.scratch)
+    cross_rows(space.tables, drawn_seed(rng), a, b)
     return a, b
 
 
@@ -38,5 +38,5 @@ def mutate(space: DesignSpace, rng: Random, rows: IntArray) -> IntArray:
     from paretosoc.dse.space.operators_jit import mutate_rows
 
     rows = np.array(rows, dtype=np.int64)
-    mutate_rows(space.tables, drawn_seed(rng), rows, space.scratch.stream)
+    mutate_rows(space.tables, drawn_seed(rng), rows)
     return rows

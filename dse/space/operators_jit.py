@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.jit import jit, rare
@@ -66,6 +67,10 @@ class SpaceTables(Tables):
     """[settings, places]: these."""
     place_of_point: IntArray
     """[settings, points]"""
+    used: IntArray
+    """[2, settings]: scratch."""
+    stream: NDArray[np.uint64]
+    """[1]: the state of the random numbers."""
 
 
 @jit
@@ -361,36 +366,34 @@ def _rank_among(levels, level):
 
 
 @jit
-def cross_rows(space, seed, a, b, used, stream):
-    """Cross each pair of rows of ``a`` and ``b`` [n, width], in place.
-
-    Scratch: ``used`` [2, settings], ``stream`` [1].
-    """
+def cross_rows(space, seed, a, b):
+    """Cross each pair of rows of ``a`` and ``b`` [n, width], in place."""
     for r in range(a.shape[0]):
-        _begin_stream(stream, seed, r)
-        _cross(space, stream, a[r], b[r], used[0], used[1])
+        _begin_stream(space.stream, seed, r)
+        _cross(space, space.stream, a[r], b[r], space.used[0], space.used[1])
 
 
 @jit
-def mutate_rows(space, seed, rows, stream):
+def mutate_rows(space, seed, rows):
     """Mutate ``rows`` [n, width], in place."""
     for r in range(rows.shape[0]):
-        _begin_stream(stream, seed, r)
-        _mutate(space, stream, rows[r])
+        _begin_stream(space.stream, seed, r)
+        _mutate(space, space.stream, rows[r])
 
 
 @jit
-def repair_rows(space, plan, seed, rows, awake, used, stream):
+def repair_rows(space, plan, seed, rows, awake):
     """Repair ``rows`` [n, width], in place. ``awake`` [n, settings]."""
     for r in range(rows.shape[0]):
-        _begin_stream(stream, seed, r)
-        repair_row(space, plan, stream, rows[r], awake[r], used[0])
+        _begin_stream(space.stream, seed, r)
+        repair_row(space, plan, space.stream, rows[r], awake[r], space.used[0])
 
 
 @jit
-def breed_pair(space, plan, stream, first, second, crossover_rate, mutations, a, b, used):
+def breed_pair(space, plan, first, second, crossover_rate, mutations, a, b):
     """Fill ``a`` and ``b`` [width]: children of two rows, crossed at a rate, mutated this often,
     repaired."""
+    stream, used = space.stream, space.used
     for g in range(a.shape[0]):
         a[g], b[g] = first[g], second[g]
     if chance(stream) < crossover_rate:

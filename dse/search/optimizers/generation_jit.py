@@ -1,7 +1,6 @@
 """What a generation of NSGA-II consists of: children, and rows near the front. Compiled."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,17 +39,9 @@ class Generation(Tables):
     """[width]: of the hashes of rows."""
     seen: NDArray[np.uint64]
     """Hashes of the rows proposed so far."""
-
-
-class Near(NamedTuple):
-    """Scratch arrays of :func:`approach`."""
-
-    members: IntArray
-    """[members visited, width]"""
-    wanted: IntArray
-    """[neighbours]: numbers of those that are drawn."""
     at: IntArray
-    """[2]: see :mod:`dse.space.neighbourhood_jit`."""
+    """[2]: see :mod:`dse.space.neighbourhood_jit`. This and what follows is scratch of
+    :func:`approach`."""
     source: IntArray
     """[neighbours]: the member that each belongs to."""
     awake: IntArray
@@ -58,12 +49,13 @@ class Near(NamedTuple):
 
 
 @jit
-def mate(space, plan, made, seed, rows, objectives, violation, crowding, children, used, stream):
+def mate(space, plan, made, seed, rows, objectives, violation, crowding, children):
     """Fill ``children`` with new ones, and return how many there are.
 
     Each of ``made.effort[1]`` matings gives a child for each place in the population, ``rows`` [n,
     width], of parents that won tournaments. Children get more mutations if few are new.
     """
+    stream = space.stream
     stream[0] = np.uint64(seed)
     count, matings = np.int64(0), np.int64(0)
     while matings < made.effort[1] or (count == 0 and matings < ATTEMPTS):
@@ -73,14 +65,12 @@ def mate(space, plan, made, seed, rows, objectives, violation, crowding, childre
             breed_pair(
                 space,
                 plan,
-                stream,
                 rows[_winner(objectives, violation, crowding, made.drawn, 4 * pair, stream)],
                 rows[_winner(objectives, violation, crowding, made.drawn, 4 * pair + 2, stream)],
                 CROSSOVER_RATE,
                 made.effort[0],
                 children[count + 2 * pair],
                 children[count + 2 * pair + 1],
-                used,
             )
         new = _keep_new(children, count, made.size, made)
         count += new
@@ -135,28 +125,14 @@ def _copy(source, target):
 
 
 @jit
-def approach(
-    space,
-    plan,
-    balance,
-    made,
-    seed,
-    rows,
-    front,
-    visits,
-    members,
-    wanted,
-    at,
-    source,
-    awake,
-    used,
-    stream,
-):
+def approach(space, plan, balance, made, seed, rows, front, visits, members, wanted):
     """Fill ``rows`` with new ones near the front, and return how many there are.
 
     They are members of ``front`` [m, width] with one network remapped, and neighbours of those with
-    the fewest ``visits`` [m], which are counted. ``at[1]`` becomes the number of neighbours.
+    the fewest ``visits`` [m], which are counted. ``made.at[1]`` becomes the number of
+    neighbours. Scratch: ``members`` [members visited, width], ``wanted`` [neighbours].
     """
+    stream, awake = space.stream, made.awake
     stream[0] = np.uint64(seed)
     for k in range(made.remapped):
         _copy(front[below(stream, front.shape[0])], rows[k])
@@ -169,12 +145,12 @@ def approach(
         if visits[m] >= VISITED_NOW:
             visits[m] -= VISITED_NOW - 1
     near = rows[made.remapped :]
-    draw_neighbours(space, stream, members[:visited], wanted, at, near, source)
-    for k in range(at[1]):
-        mark_row(space, members[source[k]], awake[made.remapped + k])
-    count = made.remapped + at[1]
+    draw_neighbours(space, stream, members[:visited], wanted, made.at, near, made.source)
+    for k in range(made.at[1]):
+        mark_row(space, members[made.source[k]], awake[made.remapped + k])
+    count = made.remapped + made.at[1]
     for k in range(count):
-        repair_row(space, plan, stream, rows[k], awake[k], used[0])
+        repair_row(space, plan, stream, rows[k], awake[k], space.used[0])
     return _keep_new(rows, 0, count, made)
 
 

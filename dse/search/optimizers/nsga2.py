@@ -16,7 +16,6 @@ from paretosoc.dse.search.base import (
 from paretosoc.dse.search.optimizers.generation_jit import (
     MAX_MUTATIONS,
     Generation,
-    Near,
     approach,
     mate,
 )
@@ -116,10 +115,12 @@ class Nsga2Engine:
             is_new=np.zeros(max(population, near), dtype=np.int64),
             factors=self._seen.factors,
             seen=self._seen.table,
+            at=np.zeros(2, dtype=np.int64),
+            source=np.zeros(neighbours, dtype=np.int64),
+            awake=np.zeros((near, len(space.points)), dtype=np.int64),
         )
-        settings = len(space.points)
-        shapes = ((VISITED, space.width), neighbours, 2, neighbours, (near, settings))
-        self._near = Near(*(np.zeros(shape, dtype=np.int64) for shape in shapes))
+        self._visited: IntArray = np.zeros((VISITED, space.width), dtype=np.int64)
+        self._wanted: IntArray = np.zeros(neighbours, dtype=np.int64)
         self._balance = make_balance(space, 1)
         most = (1 + MAX_BARREN // PATIENCE) * population + 1 + near
         self._buffer: IntArray = np.zeros((most, space.width), dtype=np.int64)
@@ -152,7 +153,6 @@ class Nsga2Engine:
             self._violation,
             self._crowding,
             self._buffer,
-            *space.scratch,
         )
         rows = self._buffer[: bred + self._approach(bred)]
         stays = self._promising(rows, bred, least=int(made.effort[1]) * self._size // MIN_SHARE)
@@ -227,10 +227,10 @@ class Nsga2Engine:
             self._buffer[begin:],
             front,
             self._visits,
-            *self._near,
-            *self._space.scratch,
+            self._visited,
+            self._wanted,
         )
-        rich = new > (made.remapped + int(self._near.at[1])) // 10
+        rich = new > (made.remapped + int(made.at[1])) // 10
         self._pause = MIN_PAUSE if rich else min(2 * self._pause + 1, MAX_PAUSE)
         self._waits = self._pause
         return new
