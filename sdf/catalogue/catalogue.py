@@ -221,6 +221,8 @@ def find_source(text: str, locate: Callable[[str], str] = str) -> str:
         path = Path(file)
         beside = sorted(found.name for found in path.parent.glob(f"*{path.suffix}"))
         hint = did_you_mean(path.name, beside, "", most=1, cutoff=0.8)
+        if "=" in text:
+            hint = "a workload file gives networks other names"
         raise GraphError(f"network {text!r}: there is no file {file!r}" + f"; {hint}" * bool(hint))
     raise GraphError(
         f"no network {text!r} in the catalogue, and no such .onnx file; {nearest_names(text)}"

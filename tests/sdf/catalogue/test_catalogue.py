@@ -240,3 +240,5 @@ def test_a_file_beside_a_mistyped_one_is_named(
         load_network(str(tmp_path / "Inspect.onnx"))
     with pytest.raises(GraphError, match=r"there is no file 'none/inspect.onnx'$"):
         load_network("none/inspect.onnx")
+    with pytest.raises(GraphError, match=r"; a workload file gives networks other names$"):
+        load_network("mine=inspect.onnx")
