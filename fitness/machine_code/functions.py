@@ -7,7 +7,6 @@ once for a kernel: :mod:`fitness.machine_code.link` does it.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable
 from functools import cached_property
 from typing import Any
@@ -39,19 +38,11 @@ class _Codegen(codegen.AOTCPUCodegen):  # type: ignore[misc]
         options["cpu"] = self._get_host_cpu_name()
 
 
-def _refuse(*_: Any) -> Any:
-    raise RuntimeError("a function without machine code was called")
-
-
-_REFUSAL = ctypes.PYFUNCTYPE(*[ctypes.py_object] * 4)(_refuse)
-
-
 def _executable(library: Any, description: Any, environment: Any) -> Any:
-    """Return the object by which numba knows a function. It raises if it is called."""
+    """Return the object by which numba knows a function. It has no address to call."""
     library.finalize()
-    address = ctypes.cast(_REFUSAL, ctypes.c_void_p).value
-    name = description.qualname
-    return _dynfunc.make_function(description.lookup_module(), name, "", address, environment, ())
+    module, name = description.lookup_module(), description.qualname
+    return _dynfunc.make_function(module, name, "", 0, environment, ())
 
 
 class _Target(TargetDescriptor):  # type: ignore[misc]
@@ -81,3 +72,7 @@ class KernelDispatcher(dispatcher.Dispatcher):
         listen()
         wrappers = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         super().__init__(function, targetoptions={"nopython": True, **wrappers, **options})
+
+    def __call__(self, *_: Any) -> Any:
+        """Refuse: only :class:`Kernel` calls machine code."""
+        raise RuntimeError(f"{self.py_func.__name__} has no machine code")

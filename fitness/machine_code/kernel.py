@@ -115,21 +115,21 @@ class Kernel:
             if (folder / name).exists() and (function := _function(folder / name, key)):
                 return function
         path = self._folder() / processor() / name
-        if path.exists() and (function := _function(path, key)):
-            return function
         unlinked = path.with_suffix(".o")
-        if not unlinked.exists():
-            # Imported here: numba takes half a second, and most processes find all libraries.
-            from paretosoc.fitness.machine_code.link import link, object_code
-
-            code = object_code(self.dispatcher, arguments)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            if link(code, path) and (function := _function(path, key)):
+        for file, load in ((path, _function), (unlinked, _function_in_memory)):
+            if file.exists() and (function := load(file, key)):
                 return function
-            with unfinished(unlinked) as part:
-                part.write_bytes(code)
-                part.rename(unlinked)
-        return _function_in_memory(unlinked.read_bytes(), key)
+        # Imported here: numba takes half a second, and most processes find all libraries.
+        from paretosoc.fitness.machine_code.link import link, object_code
+
+        code = object_code(self.dispatcher, arguments)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if link(code, path) and (function := _function(path, key)):
+            return function
+        with unfinished(unlinked) as part:
+            part.write_bytes(code)
+            part.rename(unlinked)
+        return _function_in_memory(unlinked, key)
 
 
 @cache
@@ -194,23 +194,24 @@ def _function(path: Path, key: tuple[object, ...]) -> Callable[..., Any] | None:
     return function
 
 
-def _function_in_memory(code: bytes, key: tuple[object, ...]) -> Callable[..., Any]:
-    """Return the function of an object file, which LLVM links in memory."""
+def _function_in_memory(path: Path, key: tuple[object, ...]) -> Callable[..., Any] | None:
+    """Return the function of an object file, which LLVM links in memory, or None if it is none."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()
+    file = llvm.ObjectFileRef.from_data(path.read_bytes())
+    if not file:
+        return None
     machine = llvm.Target.from_default_triple().create_target_machine(jit=True)
     engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine, use_lmm=True)
-    file = llvm.ObjectFileRef.from_data(code)
     engine.add_object_file(file)
     engine.finalize_object()
-    for name in RESULTS:
-        if address := engine.get_function_address(f"returns_{name}"):
-            function: Callable[..., Any] = _prototype(name, key)(address)
-            _ENGINES.append(engine)
-            return function
-    raise ValueError("an object file of a kernel is required")
+    _ENGINES.append(engine)
+    addresses = ((name, engine.get_function_address(f"returns_{name}")) for name in RESULTS)
+    name, address = next(found for found in addresses if found[1])
+    function: Callable[..., Any] = _prototype(name, key)(address)
+    return function
 
 
 _ENGINES: list[Any] = []

@@ -29,7 +29,7 @@ def object_code(dispatcher: Any, arguments: tuple[Any, ...]) -> bytes:
     its result's type.
     """
     signature = tuple(_type_of(argument) for argument in arguments)
-    # Otherwise only the functions that the kernel calls would count as being compiled.
+    # numba's own event ends before the code is made, which counts as compiling, too.
     with event.trigger_event("numba:compile", data={"dispatcher": dispatcher}):
         dispatcher.compile(signature)
         return _optimized(dispatcher.overloads[signature])

@@ -12,6 +12,7 @@ from types import FunctionType
 
 import numpy as np
 import pytest
+from numba import types
 
 from paretosoc.dse.compile.warm_up import PARTS
 from paretosoc.fitness.machine_code import kernel as machine_code
@@ -202,12 +203,26 @@ def test_an_object_file_is_kept_for_a_library_that_cannot_be_loaded(
         assert run(CALL, tmp_path, NUMBA_CACHE_DIR="", CC=str(linker)).split() == ["30", how]
 
 
-def test_a_broken_library_is_replaced(package: Path, tmp_path: Path) -> None:  # noqa: F811
-    run(CALL, tmp_path, NUMBA_CACHE_DIR="")
-    (library,) = tmp_path.rglob("*.so")
-    library.write_bytes(library.read_bytes()[:100])
+@pytest.mark.parametrize("size", [0, 100])
+@pytest.mark.parametrize("linker", ["cc", "false"])
+def test_a_broken_file_is_replaced(
+    package: Path,  # noqa: F811
+    tmp_path: Path,
+    linker: str,
+    size: int,
+) -> None:
+    """As after a loss of power: a library, or without a linker an object file."""
+    run(CALL, tmp_path, NUMBA_CACHE_DIR="", CC=linker)
+    (file,) = (path for path in tmp_path.rglob("*") if path.suffix in (".so", ".o"))
+    file.write_bytes(file.read_bytes()[:size])
     for how in (COMPILED, LOADED):
-        assert run(CALL, tmp_path, NUMBA_CACHE_DIR="").split() == ["30", how]
+        assert run(CALL, tmp_path, NUMBA_CACHE_DIR="", CC=linker).split() == ["30", how]
+
+
+def test_what_numba_compiles_is_not_called() -> None:
+    is_above.dispatcher.compile((types.Array(types.float64, 1, "C"), types.float64))
+    with pytest.raises(RuntimeError, match="is_above has no machine code"):
+        is_above.dispatcher(np.ones(1), 2.0)
 
 
 def test_a_kernel_that_needs_numba_when_it_runs_is_refused() -> None:
