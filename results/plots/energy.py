@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from paretosoc.common.units import FJ_PER_MJ
+from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Member
 from paretosoc.results.plots.chart import LABEL, Axis, Chart
 from paretosoc.results.plots.items import Item, bar
@@ -24,7 +25,11 @@ _NUMBER = 6.0
 
 
 def draw_energy(members: Sequence[tuple[str, Problem, Member]]) -> Chart:
-    """Return the energy of members by unit, each beside its title."""
+    """Return the energy of members by unit, each beside its title.
+
+    Raises:
+        ResultError: if it is 0, as on a platform whose powers nobody knows.
+    """
     all_parts = [
         {name: value / FJ_PER_MJ for name, value in energy_parts_fj(problem, member).items()}
         for _, problem, member in members
@@ -32,6 +37,8 @@ def draw_energy(members: Sequence[tuple[str, Problem, Member]]) -> Chart:
     units = dict.fromkeys(name for parts in all_parts for name in parts if name != REST)
     colours = {name: COLOURS[n % len(COLOURS)] for n, name in enumerate(units)} | {REST: LIGHT}
     most = max(sum(parts.values()) for parts in all_parts)
+    if not most:
+        raise ResultError("a picture of energy needs powers, got a platform without")
     titles = {
         -float(row): wrapped(title, LABEL, _WIDEST_TITLE)
         for row, (title, _, _) in enumerate(members)

@@ -141,6 +141,14 @@ def test_numbers_of_the_energy_keep_apart(front, title):
         assert not overlap(a, b)
 
 
+def test_energy_without_powers_is_refused(front):
+    member = dataclasses.replace(
+        front.members[0], energy_fj=0, energy_by_unit_fj=(0,) * len(front.problem.units)
+    )
+    with pytest.raises(ResultError, match="needs powers"):
+        draw_energy([("a", front.problem, member)])
+
+
 LONG = (
     "a rather long label for the first of them, with AGX Xavier",
     "n" * 62,
