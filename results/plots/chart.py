@@ -80,18 +80,23 @@ class Axis:
 
     def ticks(self, length: float, extent: Callable[[str], float]) -> list[tuple[float, str]]:
         """Return values and texts: as many as fit on ``length`` dots. ``extent`` is that of a text
-        along the axis. Of a logarithmic axis, values without room for a text have an empty one."""
+        along the axis. A value has an empty one if it would leave the page, or on a logarithmic
+        axis if there is no room."""
         if self.names is not None:
             return list(self.names.items())
         # Over a short range there are few powers of ten and their multiples.
         is_wide = self.is_log and self.high > 5 * self.low
         choices = self._log_ticks() if is_wide else self._even_ticks()
-        found = next(choices)
-        for ticks in (found, *choices):
-            found = ticks
+        room = length + _LAST + _MARGIN
+        found: list[tuple[float, str]] = []
+        for ticks in choices:
+            found = [
+                (value, text if length * self.share(value) + extent(text) / 2 <= room else "")
+                for value, text in ticks
+            ]
             ends = [
                 (length * self.share(value) - extent(text) / 2, extent(text))
-                for value, text in ticks
+                for value, text in found
                 if text
             ]
             if all(a + size + _APART <= b for (a, size), (b, _) in pairwise(ends)):

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paretosoc.results.plots.chart import Axis
+from paretosoc.results.plots.chart import Axis, Chart
 from paretosoc.results.plots.labels import flat_boxes, overlap, place_labels
-from paretosoc.results.plots.picture import text_size, wrapped
+from paretosoc.results.plots.picture import Text, text_size, wrapped
 
 
 def test_ticks_are_round_numbers_that_keep_apart():
@@ -18,7 +18,7 @@ def test_ticks_are_round_numbers_that_keep_apart():
     for low, high, expected in (
         (0.0, 10.0, "0 2 4 6 8 10"),
         (6.9, 8.1, "7.0 7.2 7.4 7.6 7.8 8.0"),
-        (123_456.0, 123_457.0, "123456.0 123456.5 123457.0"),
+        (123_455.9, 123_457.2, "123456.0 123456.5 123457.0"),
     ):
         ticks = Axis("", low, high).ticks(180.0, width)
         assert " ".join(text for _, text in ticks) == expected
@@ -35,6 +35,18 @@ def test_ticks_are_round_numbers_that_keep_apart():
     for low, high in ((2.1, 2.9), (11.0, 19.0), (0.6, 2.9), (3.1, 15.0)):
         ticks = Axis("", low, high, is_log=True).ticks(180.0, width)
         assert sum(text != "" for _, text in ticks) >= 2
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "is_log"),
+    [(254.62, 254.87, False), (9464.37, 18928.74, False), (357267.0, 2.1e11, True)],
+)
+def test_no_number_leaves_the_page(low, high, is_log):
+    x = Axis.over("Latency (ms)", [low, high], 0.12, is_log=is_log)
+    picture = Chart(x, Axis("", 0.0, 1.0), ()).picture()
+    texts = [part for part in picture.parts if isinstance(part, Text)]
+    assert len(texts) > 8
+    assert all(picture.page[0] <= text.box[0] < text.box[2] <= picture.page[2] for text in texts)
 
 
 def test_words_are_wrapped_and_keep_their_letters():
