@@ -5,8 +5,9 @@ and by one of the network (:mod:`fitness.costs.standard_errors`). The logarithms
 over their estimates, one per network, are each the common error plus one of the network and of the
 measurement. The common error is normal with the standard deviation u. The rest follows Student's t
 with v degrees of freedom and the scale s, s^2 = n^2 + r^2 of network and measurement: a network
-that is far off says little of the others. Of the logarithms y_i the common error is the value m of
-the highest density, and its standard error is that of the information in k networks:
+that is far off says little of the others. Given the logarithms y_i, the common error is taken at m,
+the maximum of its density next to the estimate, with the standard error of the information in k
+networks:
 
     m = sum of w_i y_i / (1 / u^2 + sum of w_i),    w_i = (v + 1) / (v s^2 + (y_i - m)^2)
     1 / sqrt(1 / u^2 + k (v + 1) / ((v + 3) s^2))
