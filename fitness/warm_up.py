@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -152,16 +153,28 @@ def warm_up_branch_and_bound(*, engines: bool = False) -> None:
     from paretosoc.fitness.branch_and_bound.archive import insert_member, is_fathomed
     from paretosoc.fitness.branch_and_bound.search import begin_subtree, search_nodes
 
+    plan, space, chosen, state, tree = _nodes(engines=engines)
+    begin_subtree(plan, space, tree, tree.units.copy(), tree.points.copy())
+    search_nodes(plan, space, chosen, state, tree, 1)
+    is_fathomed(tree, tree.closing, tree.vector)
+    insert_member(tree, tree.vector, 0)
+
+
+def is_branch_and_bound_built(*, engines: bool) -> bool:
+    """Return whether the search that proves a front has been compiled."""
+    from paretosoc.fitness.branch_and_bound.search import search_nodes
+
+    return search_nodes.is_built(*_nodes(engines=engines), 1)
+
+
+def _nodes(*, engines: bool) -> tuple[Any, Any, Any, Any, Any]:
+    """Return what the search of the smallest problem's nodes takes."""
     problem = smallest_problem(engines=engines)
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
     space = make_branching_rules(problem, objectives=(0, 1), rates_mw=(1,), prices=((1,) * 2,))
     tree = make_search_tree(problem, plan, space, members=1, log=1)
-    chosen = make_chosen(plan)
-    begin_subtree(plan, space, tree, tree.units.copy(), tree.points.copy())
-    search_nodes(plan, space, chosen, state, tree, 1)
-    is_fathomed(tree, tree.closing, tree.vector)
-    insert_member(tree, tree.vector, 0)
+    return plan, space, make_chosen(plan), state, tree
 
 
 def warm_up_checker() -> None:

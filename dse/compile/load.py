@@ -9,17 +9,15 @@ import sys
 import threading
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 
 from paretosoc.dse.compile.warm_up import load_operators
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness import branch_and_bound
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.simulator.jit import has_machine_code
 from paretosoc.fitness.warm_up import (
+    is_branch_and_bound_built,
     warm_up_branch_and_bound,
     warm_up_checker,
     warm_up_multipliers,
@@ -62,9 +60,9 @@ def compile_proof_code_aside(problem: Problem) -> None:
 
     Does nothing if that has been compiled before, or there is only one core.
     """
-    search_nodes = Path(branch_and_bound.__file__).with_name("search.py")
-    if (os.cpu_count() or 1) > 1 and not has_machine_code(search_nodes):
-        part = "proof-engines" if any(problem.runs_engines) else "proof"
+    engines = any(problem.runs_engines)
+    if (os.cpu_count() or 1) > 1 and not is_branch_and_bound_built(engines=engines):
+        part = "proof-engines" if engines else "proof"
         command = [sys.executable, "-m", "paretosoc.dse.compile", part]
         _ASIDE.append(subprocess.Popen(command, stderr=subprocess.DEVNULL))
 

@@ -12,7 +12,7 @@ import hashlib
 import os
 import platform
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -88,37 +88,32 @@ class Kernel:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run the machine code, and build it first if there is none."""
-        signature: list[object] = []
-        words: list[Any] = []
-        for argument in arguments:
-            kind = type(argument)
-            if kind in _ARRAYS:
-                signature.append((argument.dtype, argument.ndim, argument.flags.c_contiguous))
-                # The code reads address, shape and strides from the object itself.
-                words.append(id(argument))
-            elif kind in _SCALARS:
-                signature.append(_SCALARS[kind])
-                words.append(_word(argument))
-            else:
-                signature.append(argument.signature)
-                words.append(argument._address)
-        key = tuple(signature)
+        key, words = _passed(arguments)
         if key not in self.loaded:
             with _LOADING:
                 if key not in self.loaded:
                     self.loaded[key] = self._load(key, arguments)
         return self.loaded[key](*words)
 
-    def _load(self, key: tuple[object, ...], arguments: tuple[Any, ...]) -> Any:
+    def is_built(self, *arguments: Any) -> bool:
+        """Return whether there is machine code for arguments of these types."""
+        paths = self._paths(_passed(arguments)[0])
+        return any(path.exists() or path.with_suffix(".o").exists() for path in paths)
+
+    def _paths(self, key: tuple[object, ...]) -> Iterator[Path]:
+        """Yield the places of a library, the first to be preferred. It is built in the last."""
         name = f"{self.py_func.__name__}-{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.so"
         for folder in packaged_folders(self._state()):
-            if (folder / name).exists() and (function := _function(folder / name, key)):
+            yield folder / name
+        yield self._folder() / processor() / name
+
+    def _load(self, key: tuple[object, ...], arguments: tuple[Any, ...]) -> Any:
+        for path in self._paths(key):
+            if path.exists() and (function := _function(path, key)):
                 return function
-        path = self._folder() / processor() / name
         unlinked = path.with_suffix(".o")
-        for file, load in ((path, _function), (unlinked, _function_in_memory)):
-            if file.exists() and (function := load(file, key)):
-                return function
+        if unlinked.exists() and (function := _function_in_memory(unlinked, key)):
+            return function
         # Imported here: numba takes half a second, and most processes find all libraries.
         from paretosoc.fitness.machine_code.link import link, object_code
 
@@ -174,6 +169,25 @@ def _features() -> frozenset[str]:
     except OSError:
         pass
     return frozenset([platform.processor()])
+
+
+def _passed(arguments: tuple[Any, ...]) -> tuple[tuple[object, ...], list[Any]]:
+    """Return the signature of arguments, and the words that machine code gets for them."""
+    signature: list[object] = []
+    words: list[Any] = []
+    for argument in arguments:
+        kind = type(argument)
+        if kind in _ARRAYS:
+            signature.append((argument.dtype, argument.ndim, argument.flags.c_contiguous))
+            # The code reads address, shape and strides from the object itself.
+            words.append(id(argument))
+        elif kind in _SCALARS:
+            signature.append(_SCALARS[kind])
+            words.append(_word(argument))
+        else:
+            signature.append(argument.signature)
+            words.append(argument._address)
+    return tuple(signature), words
 
 
 def _word(number: Any) -> Any:

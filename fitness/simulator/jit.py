@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from paretosoc.common.cache import kernel_folder
-from paretosoc.fitness.machine_code.kernel import Kernel, packaged_folders, processor
+from paretosoc.fitness.machine_code.kernel import Kernel
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[2]
@@ -62,11 +62,6 @@ def state_of(module: Path) -> str:
 def cache_folder(module: Path) -> Path:
     """Return the folder of a module's machine code on this machine."""
     return kernel_folder(HERE, state_of(module))
-
-
-def has_machine_code(module: Path) -> bool:
-    """Return whether a kernel of a module has been compiled for this processor."""
-    return bool(packaged_folders(state_of(module))) or (cache_folder(module) / processor()).exists()
 
 
 def jit(function: Callable[..., Any]) -> Kernel:

@@ -19,8 +19,10 @@ from paretosoc.dse.search.driver import Budget, StoppedBy, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options
+from paretosoc.fitness.branch_and_bound.search import search_nodes
+from paretosoc.fitness.machine_code.kernel import _passed
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.fitness.warm_up import smallest_problem
+from paretosoc.fitness.warm_up import _nodes, smallest_problem
 from tests.support.explored import explore
 
 
@@ -159,6 +161,30 @@ def test_machine_code_of_proofs_is_loaded_before_their_clock_starts(monkeypatch,
     monkeypatch.setattr(proving, "_Work", Work)
     proving.prove_front(explored_exactly, limits=Limits(nodes=50, until=Deadline.after(600.0)))
     assert order == ["loaded", "clock"]
+
+
+def test_a_proof_whose_variant_is_missing_is_compiled_aside(monkeypatch, tmp_path):
+    """Machine code for engines says nothing of that for groups."""
+    started = []
+    monkeypatch.setattr(compilation, "_ASIDE", [])
+    monkeypatch.setattr(compilation.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(
+        compilation.subprocess, "Popen", lambda command, **_: started.append(command[-1])
+    )
+    monkeypatch.setattr(search_nodes, "_state", lambda: "in no wheel")
+    monkeypatch.setattr(search_nodes, "_folder", lambda: tmp_path)
+    groups, engines = smallest_problem(), smallest_problem(engines=True)
+    compilation.compile_proof_code_aside(groups)
+    compilation.compile_proof_code_aside(engines)
+    assert started == ["proof", "proof-engines"]
+    key, _ = _passed((*_nodes(engines=True), 1))
+    *_, library = search_nodes._paths(key)
+    library.parent.mkdir()
+    library.touch()
+    compilation.compile_proof_code_aside(engines)
+    assert started == ["proof", "proof-engines"]
+    compilation.compile_proof_code_aside(groups)
+    assert started == ["proof", "proof-engines", "proof"]
 
 
 def test_nothing_more_is_loaded_for_a_proof():
