@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 from paretosoc.common.units import TRAFFIC_PER_BYTE
 from paretosoc.fitness.cost_model.clock_law import LaunchTime, TimeParts
@@ -69,6 +70,11 @@ class UnitModel:
     """Time that a network takes once."""
     fixed_own_share: Fraction
 
+    @cached_property
+    def rates(self) -> dict[str, Fraction]:
+        """Return by efficiency the operations per ps."""
+        return {key: self.macs_per_ps * share for key, share in self.efficiency.items()}
+
 
 def unit_model(unit: Unit, platform: Platform, peak: Peak) -> UnitModel:
     """Return the figures of ``unit`` with ``peak`` at the fastest clocks.
@@ -120,7 +126,10 @@ def efficiency_key(layer: Layer, known: Container[str]) -> str:
     return next((key for key in (class_of(layer), layer.kind.value) if key in known), "default")
 
 
-def padded_macs(layer: Layer, tile: Tile) -> Fraction:
+_UNTILED = Tile()
+
+
+def padded_macs(layer: Layer, tile: Tile) -> Fraction | int:
     """Return the multiply-accumulates of a convolution or product, padding of tiles included.
 
     The pixels of all images of a batch are the rows of a convolution. Rows of products are not
@@ -128,8 +137,8 @@ def padded_macs(layer: Layer, tile: Tile) -> Fraction:
     on tiles. Winograd's algorithm is used if it takes less.
     """
     tiled = layer.kind in (LayerKind.CONVOLUTION, LayerKind.MATRIX_PRODUCT)
-    if tile == Tile() or not tiled or not layer.macs or class_of(layer) == DEPTHWISE:
-        return Fraction(layer.macs)
+    if not tiled or not layer.macs or tile == _UNTILED or class_of(layer) == DEPTHWISE:
+        return layer.macs
     shape, window, elements = layer.output_shapes[0], layer.window, layer.output_elements
     groups = 1 if window is None else window.groups
     channels = shape[-1] if window is None else max(1, shape[1] // groups)
@@ -150,7 +159,7 @@ def padded_macs(layer: Layer, tile: Tile) -> Fraction:
     return min(direct, Fraction(values * (products + transforms), 9 * elements))
 
 
-def fewest_macs(layer: Layer, tile: Tile) -> Fraction:
+def fewest_macs(layer: Layer, tile: Tile) -> Fraction | int:
     """Return the multiplications of ``layer`` that no algorithm of a unit with ``tile`` saves.
 
     Winograd's F(t x t, 3 x 3) has (t + 2)^2 for 9 t^2 multiply-accumulates (Lavin and Gray, CVPR
@@ -158,7 +167,7 @@ def fewest_macs(layer: Layer, tile: Tile) -> Fraction:
     """
     t = tile.winograd
     if not t or class_of(layer) != FAST:
-        return Fraction(layer.macs)
+        return layer.macs
     return Fraction(layer.macs * (t + 2) ** 2, 9 * t**2)
 
 
@@ -184,7 +193,7 @@ def group_parts(
         if work:
             # Work that tiles add is none of the layers, so a measurement may take it away.
             fewest = sum(fewest_macs(layer, model.tile) for layer in launch.layers)
-            shares.append(fewest / model.macs_per_ps / work)
+            shares.append(fewest / (model.macs_per_ps * work))
     return TimeParts(
         launches=tuple(
             LaunchTime(work, size / model.bytes_per_ps, count)
@@ -239,14 +248,16 @@ def launch_work(launch: Launch, model: UnitModel) -> Fraction:
     """Return the time of a launch's computing at the fastest clock, ps."""
     operations = launch_operations(launch, model.tile, model.efficiency)
     return sum(
-        (count / (model.macs_per_ps * model.efficiency[key]) for key, count in operations.items()),
+        (count / model.rates[key] for key, count in operations.items()),
         Fraction(0),
     )
 
 
-def launch_operations(launch: Launch, tile: Tile, known: Container[str]) -> dict[str, Fraction]:
+def launch_operations(
+    launch: Launch, tile: Tile, known: Container[str]
+) -> dict[str, Fraction | int]:
     """Return what a launch computes by the efficiency, of the ``known`` ones, that it has."""
-    found: dict[str, Fraction] = {}
+    found: dict[str, Fraction | int] = {}
     for layer in launch.layers:
         if layer.macs:
             key = efficiency_key(layer, known)
@@ -256,7 +267,7 @@ def launch_operations(launch: Launch, tile: Tile, known: Container[str]) -> dict
         found[ELEMENTS] = activations
     elements = element_key(launch, known)
     if not found and elements is not None:
-        found[elements] = Fraction(sum(layer.output_elements for layer in launch.layers))
+        found[elements] = sum(layer.output_elements for layer in launch.layers)
     return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from math import prod
 
 import numpy as np
@@ -50,14 +50,12 @@ def layer_support(
     """
     number_format = platform.default_precision if precision is None else precision
     tail = host_tail(layers, batch)
+    judges = [_Judge(unit, number_format) for unit in platform.units]
     return Support(
         layers=tuple(layer.name for layer in layers),
         units=tuple(unit.name for unit in platform.units),
         reasons=tuple(
-            tuple(
-                why_not(layer, unit, number_format, in_host_tail=index in tail)
-                for unit in platform.units
-            )
+            tuple(judge.why_not(layer, in_host_tail=index in tail) for judge in judges)
             for index, layer in enumerate(layers)
         ),
     )
@@ -90,26 +88,41 @@ def lacks_formats(unit: Unit, formats: Sequence[str]) -> str | None:
 
 def why_not(layer: Layer, unit: Unit, precision: str, *, in_host_tail: bool = False) -> str | None:
     """Return why ``unit`` cannot run ``layer`` in ``precision``, or None if it can."""
-    if (reason := lacks_formats(unit, [precision])) is not None:
-        return reason
-    if in_host_tail:
+    return _Judge(unit, precision).why_not(layer, in_host_tail=in_host_tail)
+
+
+class _Judge:
+    """Says of one layer after the other why a unit cannot run it."""
+
+    def __init__(self, unit: Unit, precision: str) -> None:
+        self._unit = unit
+        self._lacking = lacks_formats(unit, [precision])
+        # Layers are of few kinds and operations, and most rules are of others.
+        self._rules = cache(self._rules_of)
+
+    def _rules_of(self, kind: str, operation: str) -> list[Rule]:
+        return [
+            rule
+            for rule in self._unit.rules
+            if rule.kind in (None, kind) and rule.operation in ("*", operation)
+        ]
+
+    def why_not(self, layer: Layer, *, in_host_tail: bool) -> str | None:
+        """Return the reason, or None if the unit can run the layer."""
+        if self._lacking is not None or in_host_tail:
+            return self._lacking
+        unit, kind = self._unit, layer.kind.value
+        if unit.supported_kinds is not None and kind not in unit.supported_kinds:
+            known = layer.kind is not LayerKind.UNKNOWN
+            named = f"{kind} ({layer.operation})" if known else layer.operation
+            return f"{unit.name} runs no {named}"
+        for operation in (layer.operation, f"{layer.operation} {layer.mode}"):
+            if operation in unit.unsupported_operations:
+                return f"{unit.name} does not run {operation}"
+        for rule in self._rules(kind, layer.operation):
+            if _is_broken(rule, layer):
+                return f"{unit.name} does not run {rule.reason} ({layer.operation})"
         return None
-    kind = layer.kind.value
-    if unit.supported_kinds is not None and kind not in unit.supported_kinds:
-        known = layer.kind is not LayerKind.UNKNOWN
-        named = f"{kind} ({layer.operation})" if known else layer.operation
-        return f"{unit.name} runs no {named}"
-    for operation in (layer.operation, f"{layer.operation} {layer.mode}"):
-        if operation in unit.unsupported_operations:
-            return f"{unit.name} does not run {operation}"
-    for rule in unit.rules:
-        if _applies(rule, layer) and _is_broken(rule, layer):
-            return f"{unit.name} does not run {rule.reason} ({layer.operation})"
-    return None
-
-
-def _applies(rule: Rule, layer: Layer) -> bool:
-    return rule.kind in (None, layer.kind.value) and rule.operation in ("*", layer.operation)
 
 
 def _is_broken(rule: Rule, layer: Layer) -> bool:
