@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from paretosoc.common.documents.marks import INT64_MAX as INT64_MAX
 from paretosoc.common.documents.strict_json import parse_json
@@ -33,12 +33,17 @@ def canonical_bytes(document: Json) -> bytes:
 
 
 def _append(value: Json, indent: str, parts: list[str]) -> None:
-    children: list[Json] = []
+    children: Iterable[Json] = ()
     if isinstance(value, dict):
-        children = list(value.values())
+        children = value.values()
     elif isinstance(value, list):
         children = value
-    if not any(isinstance(child, dict | list) for child in children):
+    kinds = set(map(type, children))
+    if kinds == {int} and isinstance(value, list):
+        # Rows of tables: most of a document.
+        parts.append(f"[{', '.join(map(repr, value))}]")
+        return
+    if not any(issubclass(kind, dict | list) for kind in kinds):
         parts.append(_one_line(value))
         return
     inner = indent + "  "
@@ -57,8 +62,7 @@ def _append(value: Json, indent: str, parts: list[str]) -> None:
     parts.append(f"\n{indent}{closing}")
 
 
-def _one_line(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+_one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 
 def sha256_of(data: bytes) -> str:
