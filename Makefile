@@ -44,10 +44,11 @@ lint:
 types:
 	$(BIN)/mypy
 
-# With bytecode of the sources, too: tests start hundreds of processes.
+# With bytecode of the sources, too: tests start hundreds of processes. Three workers for two cores:
+# some tests wait for a browser, a server or a script.
 unit quick: export PYTHONDONTWRITEBYTECODE =
 unit:
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal
+	$(BIN)/python -m pytest --numprocesses 3 --dist worksteal
 
 # Neither kernels nor processes, and no test that takes long: no need to compile anything.
 quick: $(VENV)/.installed-dev

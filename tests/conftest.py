@@ -8,6 +8,7 @@ all of the quick part that is left by the first rule, and writes that file.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
@@ -69,6 +70,12 @@ def pytest_collection_modifyitems(config: Any, items: list[Any]) -> None:
         left = [item for item in items if item.nodeid.partition("[")[0] not in slow]
         config.hook.pytest_deselected(items=[item for item in items if item not in set(left)])
         items[:] = left
+
+
+def pytest_collection_finish() -> None:
+    """What has been imported stays: no collection of garbage looks at it again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(wrapper=True)

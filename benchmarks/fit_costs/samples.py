@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 
 import numpy as np
 
@@ -12,10 +12,12 @@ from benchmarks.catalogue.yolo import SIZES, build_yolo
 from benchmarks.validation.published import read_set
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.cost_model.clock_law import Ratios
 from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.roofline import (
     CLASSES,
     ELEMENTS,
+    UnitModel,
     launch_operations,
     loaded,
     moved_bytes,
@@ -89,7 +91,8 @@ class Sample:
 
     ``compute``: [launches, KEYS] ms at the peak, at the measurement's clocks. ``memory``:
     [launches] ms at the memory's whole bandwidth. ``launches``: their number, times the ratio of
-    launching at these clocks; 0 if none is waited for. ``estimate_ms``: by the platform file.
+    launching at these clocks; 0 if none is waited for. ``held``: the launches, which run on a unit
+    of ``model`` at clocks of ``ratios``.
     """
 
     measured: Measured
@@ -99,7 +102,15 @@ class Sample:
     setups: float
     overlap: float
     macs: int
-    estimate_ms: float
+    held: Sequence[Launch]
+    model: UnitModel
+    ratios: Ratios
+
+    @cached_property
+    def estimate_ms(self) -> float:
+        """Return the time by the platform file."""
+        (parts,) = network_parts([self.held], self.model)
+        return float(parts.at(self.ratios)) / PS_PER_MS
 
 
 @cache
@@ -212,7 +223,6 @@ def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
     memory = [moved_bytes(launch, own) / whole for launch in launches]
     launching = float(unit.fixed_own_share * ratios.own + (1 - unit.fixed_own_share) * ratios.host)
     waited = 0 if own.fixed_ps < model.fixed_ps else len(launches) * launching
-    (parts,) = network_parts([launches], model)
     return Sample(
         measured,
         compute,
@@ -221,5 +231,7 @@ def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
         launching,
         float(unit.clock_law.overlap),
         sum(layer.macs for launch in launches for layer in launch.layers),
-        float(parts.at(ratios)) / PS_PER_MS,
+        launches,
+        model,
+        ratios,
     )

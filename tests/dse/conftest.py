@@ -27,14 +27,16 @@ class Outcome(NamedTuple):
 
 @pytest.fixture(scope="session", autouse=True)
 def short_proofs():
-    """Proofs that tests do not limit end after few boxes and nodes, not after half a minute."""
-    from paretosoc.dse.certificate import certify
+    """Proofs that tests do not limit end after few boxes and nodes, not after half a minute. By the
+    formulation only the smallest problems are proved: it takes most of a small exploration."""
+    from paretosoc.dse.certificate import certify, strategy
     from paretosoc.dse.certificate.boxes import prove
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(prove, "MIN_BOXES", 12)
         patch.setattr(prove, "MAX_BOXES", 12)
         patch.setattr(certify, "DEFAULT_NODES", 250_000)
+        patch.setattr(strategy, "FEW_PARTS", 8)
         yield
 
 

@@ -70,6 +70,10 @@ COMPILED, LOADED = "True", "False"
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
+    return make_package(tmp_path)
+
+
+def make_package(tmp_path: Path) -> Path:
     """Two kernels, of which one calls the other, and what compiles them."""
     for source in [*jit.sources_of(jit.HERE / "jit.py"), SOURCES / "common" / "compiling.py"]:
         (tmp_path / source.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)

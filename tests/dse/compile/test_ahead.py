@@ -27,7 +27,7 @@ warm_up()
 ahead = set(seen)
 for place, command in enumerate(sys.argv[2:]):
     folder = f"{sys.argv[1]}/{place}"
-    few = ["--max-evaluations", "300", "--time-limit", "2", "--jobs", "1", "-q", "-o", folder]
+    few = ["--max-evaluations", "300", "--time-limit", "1", "--jobs", "1", "-q", "-o", folder]
     assert run([*shlex.split(command), *few]) == 0, command
     # Variants of a workload have folders of their own.
     folder = str(min(Path(folder).rglob("front.json")).parent)
