@@ -123,7 +123,7 @@ def _layers(space: DesignSpace, costs: Costs, network: int, on: BoolArray) -> li
     idle = idle_power_mw(space, on)
     power = dynamic_mw(space)
     layers: list[Layer] = []
-    for g in costs.order[network]:
+    for g in space.problem.networks[network].groups:
         options = tuple(u for u in usable if u in costs.time_ps[g])
         times = tuple(costs.time_ps[g][u] for u in options)
         hops: tuple[tuple[int, ...], ...] = ()

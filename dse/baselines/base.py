@@ -109,13 +109,12 @@ class Costs:
     contention.
 
     ``time_ps[g]``: unit -> time, of the units that may have group g. ``incoming[g]``: (group that
-    feeds it, index of the edge). ``order[n]``: groups of network n, each after those that feed it.
+    feeds it, index of the edge).
     """
 
     problem: Problem
     time_ps: tuple[dict[int, int], ...]
     incoming: tuple[tuple[tuple[int, int], ...], ...]
-    order: tuple[tuple[int, ...], ...]
 
     def transition_ps(self, edge: int, source: int, target: int) -> int:
         """Hand-over on an edge from one unit to another (HaX-CoNN, Eq. 2)."""
@@ -135,6 +134,4 @@ def costs_of(space: DesignSpace) -> Costs:
             for row, allowed in zip(space.fastest_time, problem.allowed, strict=True)
         ),
         incoming=tuple(tuple(row) for row in incoming),
-        # An edge always leads to a group with a larger number.
-        order=tuple(tuple(network.groups) for network in problem.networks),
     )

@@ -41,7 +41,7 @@ def balanced_mapping(space: DesignSpace) -> list[int]:
     networks = space.problem.networks
     load = [0] * len(space.problem.units)
     mapping = [0] * space.groups
-    for turn in zip_longest(*costs.order):
+    for turn in zip_longest(*(network.groups for network in networks)):
         for network, g in zip(networks, turn, strict=True):
             if g is None:
                 continue
@@ -67,17 +67,17 @@ class Mensa(Baseline):
         """Return [1, width]."""
         costs = costs_of(self._space)
         mapping: list[int] = [0] * self._space.groups
-        for groups in costs.order:
-            for g in groups:
+        # Groups that feed another come before it.
+        for g in range(self._space.groups):
 
-                def cost(unit: int, g: int = g) -> tuple[int, int]:
-                    arrivals = (
-                        costs.transition_ps(edge, mapping[source], unit)
-                        for source, edge in costs.incoming[g]
-                    )
-                    return costs.time_ps[g][unit] + max(arrivals, default=0), unit
+            def cost(unit: int, g: int = g) -> tuple[int, int]:
+                arrivals = (
+                    costs.transition_ps(edge, mapping[source], unit)
+                    for source, edge in costs.incoming[g]
+                )
+                return costs.time_ps[g][unit] + max(arrivals, default=0), unit
 
-                mapping[g] = min(costs.time_ps[g], key=cost)
+            mapping[g] = min(costs.time_ps[g], key=cost)
         return self._row(mapping)
 
 

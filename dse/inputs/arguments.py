@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -25,46 +25,44 @@ LEAST_SECONDS, MAX_SECONDS = Fraction(1, 1000), 10**9
 
 
 @dataclass(frozen=True)
-class _Seconds:
-    def read(self, value: Any, name: str) -> float:
-        number = exact(value)
-        if number is None or not LEAST_SECONDS <= number <= MAX_SECONDS:
-            words = f"a number of seconds from {float(LEAST_SECONDS)} to {MAX_SECONDS}"
-            raise wrong_argument(name, words, value)
-        return float(value)
+class _Checked:
+    """A value of which ``words`` are true if it ``fits``."""
 
+    words: str
+    fits: Callable[[Any], bool]
 
-@dataclass(frozen=True)
-class _Function:
     def read(self, value: Any, name: str) -> Any:
-        if not callable(value):
-            raise wrong_argument(name, "a function", value)
+        if not self.fits(value):
+            raise wrong_argument(name, self.words, value)
         return value
 
 
-@dataclass(frozen=True)
-class _Measure:
-    def read(self, value: Any, name: str) -> str:
-        from paretosoc.results.front.front import MEASURE
-
-        if not isinstance(value, str) or not re.fullmatch(MEASURE, value):
-            raise wrong_argument(name, "mean, pN or cvarN with an integer N from 1 to 99", value)
-        return value
+def _is_time(value: Any) -> bool:
+    number = exact(value)
+    return number is not None and LEAST_SECONDS <= number <= MAX_SECONDS
 
 
+def _is_measure(value: Any) -> bool:
+    from paretosoc.results.front.front import MEASURE
+
+    return isinstance(value, str) and bool(re.fullmatch(MEASURE, value))
+
+
+_SECONDS = _Checked(f"a number of seconds from {float(LEAST_SECONDS)} to {MAX_SECONDS}", _is_time)
+_FUNCTION = _Checked("a function", callable)
 _COUNT, _ANY_COUNT = Whole(1, MAX_COUNT), Whole(0, MAX_COUNT)
-_OPTIONAL: dict[str, Whole | _Seconds | _Function | _Measure] = {
+_OPTIONAL: dict[str, Whole | _Checked] = {
     "jobs": Whole(1, 10**4),
     "max_evaluations": _COUNT,
     "max_nodes": _COUNT,
-    "on_check": _Function(),
-    "on_progress": _Function(),
-    "robust": _Measure(),
+    "on_check": _FUNCTION,
+    "on_progress": _FUNCTION,
+    "robust": _Checked("mean, pN or cvarN with an integer N from 1 to 99", _is_measure),
     "stop_when_stalled": _COUNT,
-    "time_limit_s": _Seconds(),
+    "time_limit_s": _SECONDS,
 }
 """Arguments that may be None, by name. A name means the same in every function."""
-ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function | _Measure] = {
+ARGUMENTS: dict[str, Flag | Whole | _Checked] = {
     **_OPTIONAL,
     "baselines": Flag(),
     "check": Flag(),
@@ -72,7 +70,7 @@ ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function | _Measure] = {
     "fastest_only": Flag(),
     "formulation": Flag(),
     "ignore_hashes": Flag(),
-    "make": _Function(),
+    "make": _FUNCTION,
     "neighbours": _ANY_COUNT,
     "overwrite": Flag(),
     "pictures": Flag(),
@@ -80,7 +78,7 @@ ARGUMENTS: dict[str, Flag | Whole | _Seconds | _Function | _Measure] = {
     "raise_on_failure": Flag(),
     "rebalanced": _ANY_COUNT,
     "seed": Whole(0, MAX_SEED),
-    "solver_seconds": _Seconds(),
+    "solver_seconds": _SECONDS,
     "surrogate_evaluations": _ANY_COUNT,
 }
 

@@ -9,7 +9,7 @@ many as a browser takes, of the usual choices and of others along the front.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.export.report_proofs import proofs_of
@@ -36,14 +36,8 @@ ScheduleOf = Callable[[Problem, DesignPoint], Schedule]
 """Simulates a design point, see :func:`fitness.execution.schedule_of`."""
 
 
-@dataclass(frozen=True)
-class ReportConfidence:
-    """How sure the figures of a front are, for the report."""
-
-    members: Confidence
-    """At resolution 0: of all members."""
-    choices: Confidence
-    """At the resolution of the tables."""
+ReportConfidence = tuple[Confidence, Confidence]
+"""How sure the figures of all members are, and those of the choices of the tables."""
 
 
 MAX_EXECUTIONS = 500_000
@@ -153,10 +147,11 @@ def _choices(front: Front, resolutions: Sequence[float]) -> dict[str, Json]:
 def _confidence(front: Front, confidence: ReportConfidence) -> dict[str, Json]:
     """Return what is advised, and of each member its intervals, how often it keeps all limits, and
     its regret for each goal."""
-    goals = list(confidence.members.choices[0].goals)
+    of_members, of_choices = confidence
+    goals = list(of_members.choices[0].goals)
     return {
-        "draws": confidence.members.draws,
-        "sentences": [*describe_confidence(front, confidence.choices)],
+        "draws": of_members.draws,
+        "sentences": [*describe_confidence(front, of_choices)],
         "goals": [*goals],
         "members": [
             {
@@ -167,7 +162,7 @@ def _confidence(front: Front, confidence: ReportConfidence) -> dict[str, Json]:
                 "meets_limits": entry.meets_limits,
                 "regrets": [entry.goals[goal].regret for goal in goals],
             }
-            for entry in confidence.members.choices
+            for entry in of_members.choices
         ],
     }
 

@@ -20,7 +20,6 @@ def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
     from paretosoc.fitness.execution import schedule_of
     from paretosoc.results.deploy.deployment import Deployment
     from paretosoc.results.export.report import report_html
-    from paretosoc.results.export.report_data import ReportConfidence
 
     notes: list[str] = []
     texts: list[dict[str, str]] = []
@@ -36,7 +35,7 @@ def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
     sure = None
     if front.costs is not None and len(front):
         try:
-            sure = ReportConfidence(*page_confidence(front))
+            sure = page_confidence(front)
         except ResultError as error:
             notes.append(f"without error bars: {error}")
     html = report_html(front.numeric, schedule_of, front.costs, texts, sure)

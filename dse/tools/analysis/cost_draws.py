@@ -16,6 +16,7 @@ Measurements condition the draws (:mod:`dse.tools.analysis.posterior`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -150,27 +151,23 @@ class CostErrors:
             yield from map(self.factors, self.latent(count, seed))
         else:
             for index in range(count):
-                yield self.factors(self._draw(seed, index).errors)
+                yield self.factors(self._draw(seed, index)[0])
 
     def latent(self, count: int, seed: int) -> FloatArray:
         """Return draws of all errors, in their scales, [draws, rows, units]."""
+        proposals = max(count, min(_PROPOSALS * count, _MANY)) if self.measured else count
+        drawn = [self._draw(seed, index) for index in range(proposals)]
+        errors, variances = (np.stack(each) for each in zip(*drawn, strict=True))
         if not self.measured:
-            return np.stack([self._draw(seed, index).errors for index in range(count)])
+            return errors
         # Imported here, for it needs this module.
         from paretosoc.dse.tools.analysis.posterior import conditioned
 
-        proposals = max(count, min(_PROPOSALS * count, _MANY))
-        drawn = [self._draw(seed, index) for index in range(proposals)]
-        return conditioned(
-            self,
-            np.stack([draw.errors for draw in drawn]),
-            np.stack([draw.variances for draw in drawn]),
-            count,
-            seed,
-        )
+        return conditioned(self, errors, variances, count, seed)
 
-    def _draw(self, seed: int, index: int) -> _Draw:
-        """Return independent draws of Student's t, as normal ones of random variances."""
+    def _draw(self, seed: int, index: int) -> tuple[FloatArray, FloatArray]:
+        """Return independent draws of Student's t, as normal ones of random variances, and these
+        variances, [rows, units]."""
         alone, both = self.rows.demand, self.rows.count - self.rows.demand
         # Errors of co-runs have a generator of their own, which leaves the numbers of the others.
         parts = [(np.random.default_rng([seed, index]), alone)]
@@ -183,7 +180,7 @@ class CostErrors:
         variances, errors = (
             np.concatenate(kind)[:, self.alike] for kind in zip(*found, strict=True)
         )
-        return _Draw(errors, variances)
+        return errors, variances
 
     def factors(self, latent: FloatArray) -> Factors:
         """Return the factors of one draw of the errors, [rows, units]."""
@@ -228,14 +225,6 @@ class ErrorRows:
     demand: int
     sharing: int
     count: int
-
-
-@dataclass(frozen=True, eq=False)
-class _Draw:
-    """Errors in their scales, and their variances, [rows, units]."""
-
-    errors: FloatArray
-    variances: FloatArray
 
 
 def stated_errors(problem: Problem, origins: CostOrigins) -> CostErrors:
@@ -402,22 +391,17 @@ def fitting(problem: Problem, errors: CostErrors, draws: int, seed: int) -> Cost
     try:
         # Most problems have room for whatever may be drawn.
         _check_extremes(problem, limits, least, most)
+        return errors
     except ResultError:
-        return _fitting_drawn(problem, errors, draws, seed)
-    return errors
-
-
-def _fitting_drawn(problem: Problem, errors: CostErrors, draws: int, seed: int) -> CostErrors:
-    for most in (errors.most, *_LESS):
-        fewer = replace(errors, most=most)
-        try:
+        pass
+    for bound in (errors.most, *_LESS[:-1]):
+        fewer = replace(errors, most=bound)
+        with suppress(ResultError):
             check_draws(problem, fewer.draws(draws, seed))
-        except ResultError:
-            if most == _LESS[-1]:
-                raise
-        else:
-            break
-    return fewer
+            return fewer
+    fewest = replace(errors, most=_LESS[-1])
+    check_draws(problem, fewest.draws(draws, seed))
+    return fewest
 
 
 def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:
