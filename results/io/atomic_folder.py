@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
@@ -55,7 +56,7 @@ class OwnFolder(ABC):
     ) -> None:
         """Call ``fill`` on a hidden folder beside the target, which is then renamed, so that there
         is never a half-written folder. An older folder is exchanged with it in one step (or moved
-        aside, if the file system cannot do that), and our files in it are removed at the end.
+        aside, if the file system cannot do that) and removed at the end.
 
         Args:
             folder: the target. A link stays a link, and its target is replaced.
@@ -77,9 +78,7 @@ class OwnFolder(ABC):
                 self.check(folder, overwrite=overwrite)
                 if not target.exists():
                     part.rename(target)
-                elif _exchange(part, target):
-                    self._remove(part)
-                else:
+                elif not _exchange(part, target):
                     old = hidden_name(target, "old")
                     target.rename(old)
                     try:
@@ -87,23 +86,10 @@ class OwnFolder(ABC):
                     except BaseException:
                         old.rename(target)
                         raise
-                    self._remove(old)
+                    shutil.rmtree(old, ignore_errors=True)
                 sync(target.parent)
         except OSError as error:
             raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
-
-    def _remove(self, folder: Path) -> None:
-        """Remove our files, folders that they leave empty, and the folder. A foreign file keeps
-        it."""
-        try:
-            for name in self.files(folder):
-                (folder / name).unlink(missing_ok=True)
-            for path in sorted(folder.rglob("*"), reverse=True):
-                if path.is_dir() and not path.is_symlink():
-                    path.rmdir()
-            folder.rmdir()
-        except OSError:
-            return
 
 
 def _is_own(entry: Path, own: Collection[str]) -> bool:

@@ -26,7 +26,6 @@ INK, GREY, LIGHT = "#222222", "#777777", "#DDDDDD"
 _SETTINGS: Any = {
     "font.family": ["DejaVu Sans"],
     "svg.hashsalt": "paretosoc",
-    "svg.fonttype": "path",
     "pdf.fonttype": 42,
     "path.simplify": False,
     # Names are no formulas: one with two dollar signs is drawn as it is.
