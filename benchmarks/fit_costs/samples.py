@@ -52,7 +52,7 @@ OLDER_GPUS = (
     "kentaroy47_resnets",
     "jkjung_googlenet",
 )
-"""Sets that only the pools that say so are fitted to."""
+"""Further sets, to which a pool is fitted only if its ``more_sets`` names them."""
 ELEMENT_KINDS = tuple(
     kind.value for kind in (LayerKind.POOLING, LayerKind.NORMALISATION, LayerKind.DATA_MOVEMENT)
 )

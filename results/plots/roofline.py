@@ -65,8 +65,8 @@ def draw_roofline(members: Sequence[tuple[str, Sequence[Roof]]]) -> Charts:
     units = list(dict.fromkeys(roof.unit for _, _, roof in roofs))
     networks = list(dict.fromkeys(p.network for *_, roof in roofs for p in roof.points))
     finite = [p.intensity for *_, roof in roofs for p in roof.points if p.intensity < math.inf]
-    ridges = [roof.gops / roof.gbps for *_, roof in roofs]
-    low = max(min((*finite, *ridges)), min(ridges) * LEAST_OF_RIDGE) or 1.0
+    ridges = [roof.gops / roof.gbps for *_, roof in roofs if roof.gbps < math.inf] or [1.0]
+    low = max(min((*finite, *ridges)), min(ridges) * LEAST_OF_RIDGE)
     high = max((*finite, *ridges, 1.0))
     intensities = np.geomspace(low / 2, 2 * high, 200)
     panels = [("Giga-operations per second", Roof.attainable, "gops")]

@@ -38,7 +38,7 @@ _NOT_A_RAIL = frozenset({"RAM", "SWAP", "IRAM", "NC"})
 INSIDE_ANOTHER = frozenset({"VDDQ_VDD2_1V8AO"})
 """Rails of the AGX Orin that hang behind another one: not to be added."""
 BOARD_RAILS = ("VDD_IN", "POM_5V_IN")
-"""Inputs of a board, the second of Jetson Nano: one that is there holds all other rails."""
+"""Rails at the input of a board (the second is Jetson Nano's), which hold all its other rails."""
 
 
 @dataclass(frozen=True)

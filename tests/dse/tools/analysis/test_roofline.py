@@ -86,3 +86,11 @@ def test_groups_with_nearly_no_operations_do_not_stretch_the_axes():
         assert left[0] == chart.x.low
         assert left[1] / ends[1] == pytest.approx(getattr(points[0], field) / ends[0])
         assert chart.y.low > 1e-3
+
+
+def test_a_unit_that_needs_no_bandwidth_has_no_ridge():
+    roof = Roof("gpu", (("gpu", 921.6),), 400.0, 2000.0, 3.0, 0.01, ())
+    free = replace(roof, unit="cpu", gbps=math.inf)
+    for roofs, ridge in (([roof], 0.2), ([roof, free], 0.2), ([free], 1.0)):
+        (charts,) = draw_roofline([("fastest", roofs)]).rows
+        assert charts[0].x.low == pytest.approx(ridge / 2)
