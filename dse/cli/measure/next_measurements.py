@@ -13,6 +13,7 @@ from paretosoc.common.text import printable
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.api.deployment import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.confidence import Goal
+from paretosoc.dse.cli.results.export import replace_front
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.terminal import busy, print_wrapped, show
@@ -22,6 +23,7 @@ from paretosoc.dse.tools.measuring.planning import Planned
 from paretosoc.dse.tools.measuring.taking import compared_with
 from paretosoc.results.deploy.deployment import require_origins
 from paretosoc.results.errors import ResultError
+from paretosoc.results.export.result_folder import REPORT_FILE
 from paretosoc.results.front.choices import STOP_BEST, STOP_LOSS, ChoiceConfidence, choose
 from paretosoc.results.front.named_members import member_title
 from paretosoc.results.io.canonical_json import finite_or_none
@@ -188,7 +190,7 @@ def take(
     taken = decisions(front, goal=goal, draws=draws, seed=seed)
     new = require_origins(front.costs).measured[len(require_origins(before.costs).measured) :]
     rows = compared_with(before.stated_errors, new)
-    front.save(folder, overwrite=True)
+    replace_front(front, folder, has_report=(folder / REPORT_FILE).exists(), quiet=as_json)
     # Update has checked the file.
     failed = [printable(text) for text in json.loads(results.read_bytes())["failed"]]
     is_sure = all(entry.goals[goal].is_sure for goal, entry in taken.items())

@@ -45,6 +45,7 @@ def certify(
     # Imported here: the help needs none of what proves.
     from paretosoc.dse.api.front import Front
     from paretosoc.dse.api.proof import prove, save_checkpoint
+    from paretosoc.dse.cli.results.export import replace_front
     from paretosoc.dse.tools.dask_cluster import SearchCluster
     from paretosoc.results.export.result_folder import REPORT_FILE, check_output_folder
 
@@ -75,9 +76,7 @@ def certify(
         is_new = proof.front is not front.numeric
         front = front.with_proof(proof)
         if is_new:
-            front.save(folder, overwrite=True)
-        if is_new and has_report and not quiet:
-            say(f"{REPORT_FILE} had the earlier proof and is gone: 'dse report {folder}' writes it")
+            replace_front(front, folder, has_report=has_report, quiet=quiet)
         if proof.refused is not None and not quiet:
             say(f"the front is not proved: {proof.refused}")
         if proof.not_shown is not None:

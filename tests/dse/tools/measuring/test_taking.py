@@ -68,8 +68,11 @@ def test_the_front_learns(folder, dse, tmp_path):
     path.write_bytes(canonical_bytes(document))
     (tmp_path / "front-plan-2").mkdir()
     problem, proof = (folder / "problem.json").read_bytes(), (folder / "front.json").read_bytes()
+    assert dse("report", folder).status == 0
+    estimated = (folder / "report.html").read_bytes()
     got = dse("measure", "take", folder, path, "--draws", "50")
     assert (got.status, got.err) == (0, "")
+    assert (folder / "report.html").read_bytes() != estimated
     assert "+30.0 %" in got.out
     # A plan that was run has its results beside it, and is not replaced.
     hint = f"measure next {folder} -o {tmp_path / 'front-plan-3'}"
