@@ -302,6 +302,8 @@ def _check_effort(effort: EffortOptions, optimizer: Optimizer, engine: str) -> N
         raise WorkloadError(f"--max-nodes 0: --engine {engine} finds its front by proving it")
     if effort.robust is not None:
         ARGUMENTS["robust"].read(effort.robust, "--robust")
+        if effort.max_nodes:
+            raise WorkloadError("--max-nodes: is for a proof, and --robust has none")
 
 
 def _search_line(

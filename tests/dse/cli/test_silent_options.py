@@ -84,3 +84,12 @@ def test_a_calibration_that_does_not_hold_is_named(dse, tmp_path, network, size,
     warnings = [line for line in " ".join(got.err.split()).split("warning: ") if "profile" in line]
     expected = [] if told is None else [f"profile: its measurements of {told}"]
     assert [line.strip() for line in warnings] == expected
+
+
+def test_nodes_of_a_proof_are_refused_with_robust_which_has_none(dse, tmp_path):
+    command = ("explore", "squeezenet", "-p", "jetson-tx2", "--robust", "p90", "--groups", "4")
+    got = dse(*command, "--max-nodes", "1", "-o", tmp_path / "run")
+    assert got.status == 2
+    assert got.lines == ["dse: --max-nodes: is for a proof, and --robust has none"]
+    few = ("--max-nodes", "0", "--max-evaluations", "20", "-q")
+    assert dse(*command, *few, "-o", tmp_path / "run").status == 0
