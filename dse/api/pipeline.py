@@ -152,7 +152,7 @@ def explore(
         problem = Problem(networks, platform, **problem_options)
         chosen = optimizer
     engine = _optimizer(chosen)
-    with _refuted(problem, settings) if needs_proof(engine) else nullcontext():
+    with refuted(problem, settings) if needs_proof(engine) else nullcontext():
         front = search_front(problem, engine, settings, on_progress=on_progress)
     if not needs_proof(engine) or front.numeric.provenance.stopped_by == "interrupt":
         return front
@@ -204,12 +204,15 @@ def search_front(
 
 
 @contextmanager
-def _refuted(problem: Problem, settings: SearchSettings, until: Deadline = NEVER) -> Iterator[None]:
+def refuted(
+    problem: Problem, settings: SearchSettings | None = None, until: Deadline = NEVER
+) -> Iterator[None]:
     """If a search finds nothing feasible, try within a small budget to prove that there is nothing.
     Raise InfeasibleError that says so, with the proof if there is one."""
     try:
         yield
     except InfeasibleError as error:
+        settings = settings or SearchSettings()
         nodes = SMALL_NODES if settings.max_nodes is None else settings.max_nodes
         closed = None
         if settings.robust is None:
@@ -265,8 +268,8 @@ def explore_to_folder(
         until = before_pictures(max(limit - spent_s, least), clock)
         share = SEARCH_SHARE if has_proof else 1.0
         settings = replace(settings, time_limit_s=share * until.left)
-    refuted = _refuted(problem, settings, until) if prove else nullcontext()
-    with refuted, search_bar or nullcontext() as on_progress:
+    refuting = refuted(problem, settings, until) if prove else nullcontext()
+    with refuting, search_bar or nullcontext() as on_progress:
         front = search_front(problem, optimizer, settings, command=command, on_progress=on_progress)
     interrupted = front.numeric.provenance.stopped_by == "interrupt"
     written = prove = prove and not interrupted

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 import paretosoc as dse
 from paretosoc.common.options import Door, called_from
+from paretosoc.dse.api.pipeline import refuted
 from paretosoc.dse.errors import DseError
 from paretosoc.dse.inputs.arguments import check_keywords
 from paretosoc.dse.inputs.kinds import wrong_argument
@@ -122,7 +123,8 @@ class Tools:
                 # The search that was waited for may have written it.
                 _check_new(folder, output)
                 progress.state = "searching"
-                front = dse.explore(problem, max_evaluations=max_evaluations, on_progress=tell)
+                with refuted(problem):
+                    front = dse.explore(problem, max_evaluations=max_evaluations, on_progress=tell)
                 if prove_s > 0:
                     progress.state = "proving"
                     front = dse.certify(front, time_limit_s=prove_s)

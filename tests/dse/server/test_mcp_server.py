@@ -221,6 +221,12 @@ def test_a_mapping_is_evaluated(tmp_path: Path) -> None:
     assert limited.structured_content["broken"]
 
 
+def test_that_nothing_is_feasible_is_proved_as_by_the_command(tmp_path: Path) -> None:
+    asked = {**PAIR, "max_evaluations": 50, "deadline_ms": 0.001, "output": "one"}
+    told = refusal(tmp_path, "explore", **asked)
+    assert told.endswith("\nProved: no design point keeps all limits.")
+
+
 @pytest.mark.parametrize("path", ["../out", "/etc/passwd", ".", "link/x"])
 def test_nothing_outside_the_folder_is_touched(tmp_path: Path, path: str) -> None:
     folder = tmp_path / "folder"
