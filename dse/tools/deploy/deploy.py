@@ -168,4 +168,4 @@ def _instead(deployment: Deployment, form: Format) -> str:
     ):
         if _reason_against(replace(deployment, index=index), form) is None:
             return f"; --member {index} is the nearest that can be served"
-    return "; nor can any other member be served" if len(members) > 1 else ""
+    return "; no other member can be served either" if len(members) > 1 else ""

@@ -78,7 +78,7 @@ def test_tx2_with_a_denver_core(tmp_path, dse):
     gpu = [unit.name for unit in front.problem.units].index("gpu")
     design = replace(front.members[0].design, units=np.full(front.problem.group_count, gpu))
     more = replace(front, members=(*front.members, replace(front.members[0], design=design)))
-    none = "nor can any other member be served" if len(front.members) > 1 else "for any runtime"
+    none = "no other member can be served either" if len(front.members) > 1 else "for any runtime"
     for shown, ending in ((front, none), (more, "is the nearest that can be served")):
         with pytest.raises(ResultError, match=f"denver1.*{ending}$"):
             write_deployment(
