@@ -74,7 +74,11 @@ class BuiltProblem:
     @property
     def refused(self) -> tuple[str, ...]:
         """Return texts about groups that units cannot run."""
-        found = (text for costs in self.costs for text in costs.refused)
+        found = (
+            f"{network.original}: {text}"
+            for network, costs in zip(self.workload.networks, self.costs, strict=True)
+            for text in costs.refused
+        )
         return (*dict.fromkeys(found), *self.raised)
 
 

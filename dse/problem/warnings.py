@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paretosoc.common.text import did_you_mean
@@ -46,7 +46,6 @@ def problem_warnings(
     check_dimensions(workload, [entry.imported for entry in tables], sizes)
     distinct = list(dict.fromkeys(tables))
     named = {network.original: entry for network, entry in zip(workload, tables, strict=True)}
-    imported = [entry.imported for entry in distinct]
     measurable = [
         Measurable(
             entry.grouped.name,
@@ -57,11 +56,14 @@ def problem_warnings(
     ]
     return (
         *_same_names(workload),
-        *(f"{name}: {text}" for name, entry in named.items() for text in entry.imported.warnings),
-        *(note for entry in distinct for note in entry.costs.notes),
+        *(
+            f"{name}: {text}"
+            for name, entry in named.items()
+            for text in (*entry.imported.warnings, *entry.costs.notes)
+        ),
         *_idle_units(distinct, platform, formats),
         *platform_warnings(platform),
-        *_quantised(imported, platform, formats),
+        *_quantised(named, platform, formats),
         *_unused_measurements(measurable, formats, profile),
     )
 
@@ -161,17 +163,17 @@ def _same_names(workload: Sequence[WorkloadNetwork]) -> list[str]:
 
 
 def _quantised(
-    networks: Sequence[ImportedNetwork], platform: Platform, formats: Sequence[str]
+    tables: Mapping[str, NetworkTables], platform: Platform, formats: Sequence[str]
 ) -> list[str]:
     """Return a text about networks that are costed in a wider format than they compute in."""
     known = {name for unit in platform.units for name in unit.peak_by_format}
     if "int8" in formats or "int8" not in known:
         return []
     return [
-        f"{network.graph.name}: this model is quantised, and costed in {' and '.join(formats)}: "
+        f"{name}: this model is quantised, and costed in {' and '.join(formats)}: "
         f"use {as_written('precision', 'int8')}"
-        for network in networks
-        if network.is_quantised
+        for name, entry in tables.items()
+        if entry.imported.is_quantised
     ]
 
 

@@ -32,7 +32,7 @@ def notes_on_costs(
     costs: UnitCosts,
     fits: Sequence[ClockProfile],
 ) -> list[str]:
-    """Return notes of :func:`limit_notes` on measurements and fits of a unit.
+    """Return notes of :func:`limit_notes` on measurements and fits of a unit, without the network.
 
     Groups share the fit of a network by the estimate, so only their sum is checked.
     """
@@ -46,10 +46,11 @@ def notes_on_costs(
         subjects.append(("the fit", [g for g, o in enumerate(costs.origin) if o is calibrated]))
     shape = ladder_shape(platform, unit)
     points = np.indices(shape).reshape(len(shape), -1).T
-    notes = []
+    notes: list[str] = []
     for what, groups in subjects:
-        notes += limit_notes(
-            f"{network.name}, {what} on {unit.name}",
+        named = f"{network.name}, "
+        found = limit_notes(
+            f"{named}{what} on {unit.name}",
             (layer for group in groups for layer in network.groups[group].layers),
             platform,
             unit,
@@ -57,6 +58,7 @@ def notes_on_costs(
             points,
             costs.time_ps[groups].sum(axis=0).reshape(-1),
         )
+        notes += (note.removeprefix(named) for note in found)
     return notes
 
 

@@ -246,7 +246,7 @@ def _draft(
         return _Draft(parts, CostOrigin.ESTIMATED, sure, error)
     if record.time_ps is None:
         units = ", ".join(record.units)
-        note = f"{network.name} counts as not supported on {units}: {record.source.text}"
+        note = f"the network counts as not supported on {units}: {record.source.text}"
         return _Draft(parts, CostOrigin.CANNOT_RUN, note, CostError())
     clocks = ", ".join(f"{name} {khz / 1000:g} MHz" for name, khz in record.clocks_khz)
     taken = f"{record.names[0]} takes {record.time_ps / PS_PER_MS:g} ms at {clocks}"
@@ -294,7 +294,7 @@ def _refused(
     work = max(1, sum(group.macs for group in network.groups))
     return [
         f"{', '.join(table.unit for table in tables)} cannot run {len(groups)} of "
-        f"{len(network.groups)} groups of {network.name}, "
+        f"{len(network.groups)} groups, "
         f"{100 * sum(network.groups[index].macs for index in groups) / work:.0f} % of its "
         f"multiply-accumulates: {_reasons(tables[0].note[index] for index in groups)}"
         for groups, tables in units.items()

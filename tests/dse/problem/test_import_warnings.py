@@ -44,6 +44,15 @@ def test_a_dynamic_batch_is_told_by_the_names_of_the_workload(tmp_path):
     ]
 
 
+def test_groups_that_units_cannot_run_are_told_by_the_names_of_the_workload(tmp_path):
+    entries = [{"name": name, "network": "shufflenet", "copies": 2} for name in ("left", "right")]
+    (tmp_path / "work.json").write_text(json.dumps({"networks": entries}))
+    told = Problem(tmp_path / "work.json", "jetson-agx-xavier", groups=4).warnings
+    cannot = [text.partition(" cannot run")[0] for text in told if " cannot run " in text]
+    assert cannot == ["left: dla0, dla1", "right: dla0, dla1"]
+    assert not any("shufflenet" in text for text in told)
+
+
 def test_losses_of_different_metrics_are_named_where_they_are_added_up(tmp_path):
     rows = ["network,layer,format,loss_ppm,metric", "alexnet,*,int8,5,noise"]
     path = tmp_path / "losses.csv"

@@ -223,7 +223,7 @@ def test_a_network_without_a_time_in_the_source_is_named(network, platform, unit
     workload = workload_of([f"{network}*2"])
     built = build_problem(workload, load_platform(platform), Options(groups=4, units=units))
     assert [text.partition(": HaX-CoNN")[0] for text in built.warnings] == [
-        f"{network} counts as not supported on dla0, dla1"
+        f"{network}: the network counts as not supported on dla0, dla1"
     ] * said
 
 
@@ -243,7 +243,7 @@ def test_a_network_without_a_time_in_the_source_is_refused(options, refused):
 def test_a_mapping_to_a_unit_without_a_time_in_the_source_is_refused():
     problem = Problem("densenet121", "jetson-agx-xavier", groups=2)
     with pytest.raises(
-        WorkloadError, match=r"dla0 cannot run group 0 .*: densenet121 counts as not"
+        WorkloadError, match=r"dla0 cannot run group 0 .*: the network counts as not"
     ):
         evaluate(problem, {"densenet121": "dla0"})
 
