@@ -99,7 +99,7 @@ def _print_probe(tried: Probe) -> None:
         print(
             f"About {_duration(tried.core_seconds / cores)} on {cores} cores "
             f"({_duration(tried.core_seconds)} of one core; tried with "
-            f"{pluralize(tried.runs, 'run')}, short, in {tried.seconds:.1f} s; proofs not counted)"
+            f"{pluralize(tried.runs, 'run')}, short, in {tried.seconds:.1f} s)"
         )
 
 

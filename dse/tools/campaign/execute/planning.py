@@ -47,7 +47,7 @@ def probe(size: PlanSize, inputs: Sequence[RunInputs]) -> Probe:
     """Run a few of the plan's runs short, twice each. The difference of the two gives the pace of
     the search. The rest is spent once per run, and once per problem on building it.
 
-    A proof is not probed.
+    One run is repeated with its proof, if it has one: all others are taken to take as long.
     """
     from paretosoc.dse.tools.campaign.execute.exploration import explore_run
 
@@ -56,29 +56,35 @@ def probe(size: PlanSize, inputs: Sequence[RunInputs]) -> Probe:
     first: list[float] = []
     again: list[float] = []
     pace: list[float] = []
+    proofs: list[float] = []
     spent = 0.0
     errors = []
     # Once for nothing: the first run of a process loads libraries and machine code.
     attempt(explore_run, _short(inputs[0], PROBED_EVALUATIONS[0]))
     for entry in samples:
         seconds = []
-        for evaluations in (PROBED_EVALUATIONS[0], *PROBED_EVALUATIONS):
-            ended = attempt(explore_run, _short(entry, evaluations))
+        tasks = [_short(entry, most) for most in (PROBED_EVALUATIONS[0], *PROBED_EVALUATIONS)]
+        if entry.settings.prove and not proofs:
+            tasks.append(_short(entry, PROBED_EVALUATIONS[0], prove=True))
+        for task in tasks:
+            ended = attempt(explore_run, task)
             if ended.outcome is None:
                 errors.append(ended.error)
                 break
             seconds.append((ended.outcome.seconds, ended.outcome.evaluations))
             spent += ended.outcome.seconds
         else:
-            (build, _), short, longer = seconds
+            (build, _), short, longer, *proved = seconds
             first.append(max(0.0, build - short[0]))
             once, each = once_and_each(short, longer)
             again.append(once)
             pace.append(each)
+            proofs += [max(0.0, whole - short[0]) for whole, _ in proved]
     if not pace:
         return Probe(len(samples), spent, None, tuple(errors))
     mean = [sum(values) / len(values) for values in (first, again, pace)]
     total = mean[0] * size.problems + mean[1] * size.runs + mean[2] * size.evaluations
+    total += sum(proofs) * size.times(sum(run.settings.prove for run in size.plan.runs))
     return Probe(len(samples), spent, total, tuple(errors))
 
 
@@ -96,11 +102,11 @@ def once_and_each(short: tuple[float, int], longer: tuple[float, int]) -> tuple[
     return max(0.0, short[0] - short[1] * each), each
 
 
-def _short(inputs: RunInputs, evaluations: int) -> RunTask:
+def _short(inputs: RunInputs, evaluations: int, *, prove: bool = False) -> RunTask:
     settings = replace(
         inputs.settings,
         max_evaluations=min(evaluations, inputs.settings.max_evaluations),
-        prove=False,
+        prove=prove,
     )
     entry = replace(inputs, settings=settings, starts_from=None)
     return RunTask(entry.hash, entry)

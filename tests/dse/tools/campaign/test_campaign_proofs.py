@@ -10,12 +10,14 @@ import sys
 import time
 from pathlib import Path
 
+from paretosoc.dse.tools.campaign.execute import exploration
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
+from paretosoc.dse.tools.campaign.execute.planning import probe
 from paretosoc.dse.tools.campaign.execute.runner import do_missing
 from paretosoc.dse.tools.campaign.execute.workers import SameProcess
-from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
+from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan, load_size
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
-from paretosoc.dse.tools.campaign.store.run import RunStatus
+from paretosoc.dse.tools.campaign.store.run import RunOutcome, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.certificate import CertificateStatus
@@ -120,3 +122,17 @@ def test_fronts_of_any_engine_are_proved_whole_also_with_rates(tmp_path):
     assert pair[0] is rated[0] is None
     assert len(pair[1]["certificate"]["objectives"]) == 2
     assert rated[1]["bounds"]["epsilon_ppm"] > 0
+
+
+def test_the_time_estimate_counts_proofs(tmp_path, monkeypatch):
+    def explored(task):
+        settings = task.inputs.settings
+        seconds = 1 + settings.max_evaluations / 1000 + 100 * settings.prove
+        return RunOutcome(RunStatus.FINISHED, evaluations=settings.max_evaluations, seconds=seconds)
+
+    monkeypatch.setattr(exploration, "explore_run", explored)
+    (tmp_path / "c.json").write_text(json.dumps(FILE | {"evaluations": [5000], "seeds": [1, 2]}))
+    size = load_size(tmp_path / "c.json")
+    tried = probe(size, inputs_of(size.plan, program_identity()))
+    assert tried.errors == ()
+    assert tried.core_seconds == size.runs * (1 + 5 + 100)
