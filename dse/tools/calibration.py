@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -43,6 +43,7 @@ from paretosoc.fitness.costs.hardware_limits import limit_notes
 from paretosoc.fitness.costs.network_costs import choose_precision
 from paretosoc.fitness.costs.standard_errors import estimated
 from paretosoc.fitness.costs.taught import beyond_error, compared
+from paretosoc.fitness.profiles.profile_document import alike_units, describe_alike
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
@@ -171,17 +172,11 @@ def _taken_over(entries: list[dict[str, Any]], platform: Platform) -> list[str]:
     found = dict[str, str]()
     for network in dict.fromkeys(entry["network"] for entry in entries):
         own = [entry for entry in entries if entry["network"] == network]
-        on = [unit for unit in platform.units if any(one["unit"] == unit.name for one in own)]
-        for unit in (unit for unit in platform.units if unit not in on):
-            alike = next((one.name for one in on if replace(one, name=unit.name) == unit), None)
-            if alike is not None:
-                entries += [{**one, "unit": unit.name} for one in own if one["unit"] == alike]
-                found[unit.name] = alike
-    return [
-        f"{unit}: takes what was measured on {alike}, as {platform.name} describes them alike; "
-        "rows of its own would count instead"
-        for unit, alike in found.items()
-    ]
+        taken = alike_units(platform, {entry["unit"] for entry in own})
+        for unit, alike in taken.items():
+            entries += [{**one, "unit": unit} for one in own if one["unit"] == alike]
+        found |= taken
+    return describe_alike(platform, found)
 
 
 def _assumed_clocks(rows: Sequence[ClockMeasurement]) -> list[str]:

@@ -29,8 +29,11 @@ from paretosoc.fitness.profiles.profile_document import (
     Document,
     Import,
     Subject,
+    describe_alike,
     document_bytes,
     merged,
+    take_over,
+    without_taken_over,
 )
 from paretosoc.fitness.profiles.profile_file import Profile, load_profile, read_profile
 from paretosoc.platforms.errors import PlatformError
@@ -183,13 +186,16 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
     if output is not None and output.exists():
         if options.merge:
             load_profile(output, platform)
-            document = merged(parse_exact(read_file(output, PlatformError), str(output)), document)
+            old = parse_exact(read_file(output, PlatformError), str(output))
+            document = merged(without_taken_over(old), document)
         elif not options.force:
             raise WorkloadError(
                 f"{output}: exists; --merge adds to it, --force replaces it, or name another file"
             )
+    taken = take_over(document, platform)
     profile = read_profile(document_bytes(document), platform, "the profile made")
     lines, comparisons = [line for item in imports for line in item.lines], list[Document]()
+    lines += describe_alike(platform, taken)
     for item in imports:
         named = f"{item.subject.network}, {item.subject.precision}, " if len(imports) > 1 else ""
         covered, compared = _coverage(item, profile)

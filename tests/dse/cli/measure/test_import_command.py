@@ -45,6 +45,34 @@ def measured_ms(dse, folder, profile, *options):
     return shown["groups"]
 
 
+def test_times_of_one_dla_hold_on_the_other_until_it_has_its_own(dse, folder):
+    profile = folder / "mine.json"
+    (folder / "other.json").write_text(exported([(DLA_PART, 7), ("prob", 0.01)]), "utf-8")
+
+    def times():
+        found = measured_ms(dse, folder, profile, "--units", "gpu,dla0,dla1")
+        units = [group["units"] for group in found]
+        return [
+            [of[unit]["time_ps"] for of in units if of[unit]["origin"] == "measured"]
+            for unit in ("dla0", "dla1")
+        ]
+
+    command = ("import", "trtexec", folder / "dla.json", *COMMON, "--dla", "dla0")
+    done = dse(*command, "-o", profile)
+    assert done.status == 0, done.err
+    assert "dla1: takes what was measured on dla0, as jetson-agx-xavier describes" in done.out
+    first, second = times()
+    assert first
+    assert second == first
+    command = ("import", "trtexec", folder / "other.json", *COMMON, "--dla", "dla1")
+    done = dse(*command, "-o", profile, "--merge")
+    assert done.status == 0, done.err
+    assert "describes them alike" not in done.out
+    again, own = times()
+    assert again == first
+    assert sum(own) == pytest.approx(7 * 10**9, rel=1e-6)
+
+
 def layer_info(layers, *, version=11):
     """As trtexec writes it: control characters between the nodes, escaped."""
     tensors = "I/O Tensors" if version == 11 else "Bindings"
