@@ -68,9 +68,12 @@ class LossTable:
             if number_format == REFERENCE:
                 return (0,) * len(groups)
             named = " or ".join(map(repr, dict.fromkeys(networks)))
+            have = [form for name, form in self.losses if name in networks]
+            formats = ",".join(dict.fromkeys([*have, number_format]))
             raise PlatformError(
-                f"{self.name}: has no row of network {named} in {number_format}; a row "
-                f"with the layer {EVERY_LAYER} is for all its layers that multiply"
+                f"{self.name}: has no row of network {named} in {number_format}; 'dse sensitivity "
+                f"--format {formats}' measures it, or a row with the layer {EVERY_LAYER} is for "
+                "all its layers that multiply"
             )
         rows = found[0]
         known = {layer.name for group in groups for layer in group}
