@@ -58,13 +58,16 @@ def load_mapping(path: Path) -> UserMapping:
 
 
 def mapping_from_document(document: Json, label: str) -> UserMapping:
-    """Return the mapping in JSON content.
+    """Return the mapping in JSON content, which a member of ``front.json`` has with its objectives.
 
     Raises:
         ResultError: if the content does not follow the schema.
     """
-    check_against_schema(document, "mapping")
     content: Any = document
+    if isinstance(document, dict) and "objectives" in document:
+        names = ("mapping", "operating_points", "priorities")
+        content = {name: document[name] for name in names if name in document}
+    check_against_schema(content, "mapping")
     clocks = {}
     for domain, value in content.get("operating_points", {}).items():
         if isinstance(value, dict):
@@ -77,9 +80,7 @@ def mapping_from_document(document: Json, label: str) -> UserMapping:
 
 def mapping_of_member(problem: Problem, member: Member, label: str) -> UserMapping:
     """Return the choices of a member, to be tried elsewhere."""
-    document = member_to_document(problem, member)
-    names = ("mapping", "operating_points", "priorities")
-    return mapping_from_document({k: document[k] for k in names if k in document}, label)
+    return mapping_from_document(member_to_document(problem, member), label)
 
 
 def row_of_mapping(

@@ -34,7 +34,7 @@ def evaluate(
     ] = None,
     mapping: Annotated[
         Path | None,
-        Option(help="Mapping and clocks (JSON), as a member of front.json has them."),
+        Option(help="Mapping and clocks (JSON), or what 'dse show DIR --member N --json' prints."),
     ] = None,
     source: Annotated[
         Path | None, Option("--from", help="Evaluate a member of this result folder.")

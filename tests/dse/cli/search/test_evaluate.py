@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import paretosoc as library
 from benchmarks.oracles.frame_energy import frame_energy_fj
 from paretosoc.dse.problem.constraint_status import ConstraintState, shown_apart
 from paretosoc.fitness.check.members.frames import simulate
@@ -101,6 +102,19 @@ def test_a_member_cut_down_is_a_mapping_file(mapped, pair_folder):
         {key: member[key] for key in ("mapping", "operating_points")}, "--json", "--runtime", "none"
     )
     assert json.loads(got.out)["objectives"] == member["objectives"]
+
+
+def test_a_member_as_it_is_shown_is_a_mapping_file(mapped, dse, pair_folder):
+    shown = dse("show", pair_folder, "--member", "1", "--json").out
+    got = mapped(shown, "--json", "--runtime", "none")
+    assert (got.status, got.err) == (0, "")
+    front = library.load(pair_folder)
+    assert list(json.loads(got.out)["display"].values()) == list(front[1].display.values())
+    problem = library.Problem(
+        list(PAIR[:2]), PAIR[3], groups=4, units=["gpu", "dla0"], runtime="none"
+    )
+    found = library.evaluate(problem, front[1].mapping, front[1].clocks_mhz)
+    assert found.member.display == front[1].display
 
 
 def test_a_member_on_another_problem(dse, pair_folder):
