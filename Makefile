@@ -79,7 +79,7 @@ wheel-libraries:
 		NUMBA_CPU_NAME=$$level NUMBA_CPU_FEATURES=+cx8 NUMBA_CACHE_DIR=$$PWD/code \
 		empty/bin/python -m paretosoc.dse.compile || exit; done
 	cd .wheel && build/bin/python -m wheel unpack dist/*.whl && rm dist/*.whl
-	cd .wheel/paretosoc-*/paretosoc/fitness/machine_code && mkdir libraries && \
+	cd .wheel/paretosoc-*/paretosoc/common/machine_code && mkdir libraries && \
 		cd $(CURDIR)/.wheel/code && find . -name '*.so' -exec cp --parents {} $$OLDPWD/libraries \;
 	cd .wheel && build/bin/python -m wheel pack --dest-dir dist paretosoc-*
 	cd .wheel && build/bin/python -m wheel tags --remove \

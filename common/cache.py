@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import atexit
 import errno
-import fcntl
 import grp
 import os
 import pwd
 import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 VARIABLE = "NUMBA_CACHE_DIR"
 
@@ -73,47 +71,6 @@ def is_trusted(folder: Path) -> bool:
     return folder.is_dir() and _are_private(
         [folder.parents[1], folder.parent, folder, *folder.iterdir()], owner
     )
-
-
-def compiled(function: Callable[..., Any], folder: Path, **options: Any) -> Any:
-    """Return a function that numba compiles when it first runs, and keeps in a folder."""
-    import numba
-
-    from paretosoc.common.compiling import listen
-
-    listen()
-    before = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(folder)
-    try:
-        kernel = numba.njit(cache=True, **options)(function)
-    finally:
-        numba.config.CACHE_DIR = before
-    if hasattr(kernel, "_cache"):
-        save_one_at_a_time(kernel._cache._cache_file)
-    return kernel
-
-
-def save_one_at_a_time(file: Any) -> None:
-    """Let only one process at a time add to an index of machine code.
-
-    numba numbers the files of a function by what its index holds. Two processes that add a
-    signature at the same time would take the same number, and one of the signatures would have the
-    code of the other.
-
-    Args:
-        file: numba's ``IndexDataCacheFile``, whose ``save`` is replaced.
-    """
-    save = file.save
-
-    def save_alone(key: Any, data: Any) -> None:
-        folder = os.open(file._cache_path, os.O_RDONLY)
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX)
-            save(key, data)
-        finally:
-            os.close(folder)
-
-    file.save = save_alone
 
 
 @cache

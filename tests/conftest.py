@@ -53,7 +53,7 @@ def pytest_collection(session: Any) -> None:
         return
     from numba.core.dispatcher import Dispatcher
 
-    from paretosoc.fitness.machine_code.kernel import Kernel
+    from paretosoc.common.machine_code.kernel import Kernel
 
     def skipped(why: str) -> Any:
         return lambda *args, **options: pytest.skip(f"quick: {why}")

@@ -26,6 +26,7 @@ from paretosoc.fitness.warm_up import (
     warm_up_replay,
 )
 from paretosoc.results.problem.limits import constraints_of
+from paretosoc.sdf.analysis import cycle_ratio
 
 
 def warm_up_search(*, engines: bool = False) -> None:
@@ -50,6 +51,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "bounds": warm_up_multipliers,
     "rates": warm_up_rates,
     "rates-engines": partial(warm_up_rates, engines=True),
+    "cycle-ratio": cycle_ratio.warm_up,
 }
 """What is compiled apart, the slowest first."""
 

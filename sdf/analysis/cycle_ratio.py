@@ -16,13 +16,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from paretosoc.common.cache import compiled, kernel_folder
+from paretosoc.common.machine_code.jit import make_kernel
 from paretosoc.sdf.analysis.firing_graph import SAFE_BITS, FiringGraph
 from paretosoc.sdf.rates import IntArray
 
@@ -73,7 +72,7 @@ def maximum_cycle_ratio(graph: FiringGraph, *, at_least: Fraction = Fraction(0))
         if fast:
             arrays = (graph.first_edge, graph.source, graph.delay, graph.time.astype(np.int64))
             value, parent = np.array(value, dtype=np.int64), np.array(parent, dtype=np.int64)
-            _, longest_paths, best_cycle = _compiled()
+            _, longest_paths, best_cycle = _COMPILED
         else:
             arrays = slow.arrays
             value, parent = list(value), list(parent)
@@ -81,7 +80,8 @@ def maximum_cycle_ratio(graph: FiringGraph, *, at_least: Fraction = Fraction(0))
         _, source, delay, weight = arrays
         mark = _zeros(nodes, fast)
         limit = nodes + 2 if fast or not small else 1 + COMPILE_AFTER // (edges + 1)
-        sweeps, status = longest_paths(
+        sweeps = _zeros(1, fast)
+        status = longest_paths(
             *arrays,
             order if fast else order.tolist(),
             work,
@@ -90,8 +90,9 @@ def maximum_cycle_ratio(graph: FiringGraph, *, at_least: Fraction = Fraction(0))
             parent,
             mark,
             limit,
+            sweeps,
         )
-        graph.work += edges * int(sweeps)
+        graph.work += edges * int(sweeps[0])
         if status == _STABLE:
             return CycleRatio(period, critical, value if fast else _integers(value))
         if status == _PAUSED:
@@ -127,14 +128,15 @@ def _order(graph: FiringGraph, slow: _Slow) -> tuple[IntArray, tuple[int, ...]]:
     """Return the nodes, sources first along edges without delay, or the edges of a cycle of such
     edges."""
     fast = graph.work + len(graph.source) >= COMPILE_AFTER
-    kernel = (_compiled() if fast else _KERNELS)[0]
+    kernel = (_COMPILED if fast else _KERNELS)[0]
     arrays = (graph.first_edge, graph.source, graph.delay) if fast else slow.arrays[:3]
-    order, stack, pointer = (_zeros(graph.firings, fast) for _ in range(3))
-    begin, depth = kernel(*arrays, order, stack, pointer)
+    order, stack, pointer, state = (_zeros(graph.firings, fast) for _ in range(4))
+    depth = kernel(*arrays, order, stack, pointer, state)
     graph.work += len(graph.source)
-    if begin >= 0:
-        blocked = tuple(int(pointer[stack[place]]) for place in range(begin, depth))
-        return np.array([], dtype=np.int64), blocked
+    if depth:
+        walk = [int(node) for node in stack[:depth]]
+        begin = walk.index(int(graph.source[pointer[walk[-1]]]))
+        return np.array([], dtype=np.int64), tuple(int(pointer[node]) for node in walk[begin:])
     return np.asarray(order, dtype=np.int64), ()
 
 
@@ -153,12 +155,12 @@ def _zeros(length: int, fast: bool) -> Any:
 
 
 def _topological_order(
-    first_edge: Any, source: Any, delay: Any, order: Any, stack: Any, pointer: Any
-) -> tuple[int, int]:
+    first_edge: Any, source: Any, delay: Any, order: Any, stack: Any, pointer: Any, state: Any
+) -> int:
     """Walk depth first along edges without delay: ``order`` [N] lists sources before targets.
-    Return (-1, 0), or the part of ``stack`` with a cycle, whose edges are in ``pointer``."""
+    Return 0, or the length of the walk in ``stack`` whose last edge leads back into it. The edges
+    are in ``pointer``. ``state`` [N] begins with zeros."""
     nodes = len(order)
-    state = [0] * nodes
     done = 0
     for root in range(nodes):
         if state[root]:
@@ -182,15 +184,12 @@ def _topological_order(
                 continue
             before = source[edge]
             if state[before] == 1:
-                begin = 0
-                while stack[begin] != before:
-                    begin += 1
-                return begin, depth
+                return depth
             state[before] = 1
             pointer[before] = first_edge[before]
             stack[depth] = before
             depth += 1
-    return -1, 0
+    return 0
 
 
 def _longest_paths(
@@ -205,14 +204,14 @@ def _longest_paths(
     parent: Any,
     mark: Any,
     limit: Any,
-) -> tuple[int, int]:
-    """Compute longest paths from zero under weight * iterations - work * delay, in ``value``.
-    Return sweeps and status: stable (0), the edges in ``parent`` close a cycle of positive weight
-    (1), or paused after ``limit`` sweeps (2)."""
+    sweeps: Any,
+) -> int:
+    """Compute longest paths from zero under weight * iterations - work * delay, in ``value``, and
+    count ``sweeps`` [1]. Return whether they are stable (0), the edges in ``parent`` close a cycle
+    of positive weight (1), or ``limit`` sweeps are over (2)."""
     nodes = len(order)
-    sweeps = 0
-    while sweeps < limit:
-        sweeps += 1
+    while sweeps[0] < limit:
+        sweeps[0] += 1
         changed = False
         for place in range(nodes):
             node = order[place]
@@ -229,7 +228,7 @@ def _longest_paths(
                 parent[node] = chosen
                 changed = True
         if not changed:
-            return sweeps, 0
+            return 0
         for node in range(nodes):
             mark[node] = 0
         for root in range(nodes):
@@ -241,8 +240,8 @@ def _longest_paths(
                 node = source[parent[node]]
             else:
                 if mark[node] == root + 1:
-                    return sweeps, 1
-    return sweeps, 2
+                    return 1
+    return 2
 
 
 def _best_cycle(source: Any, delay: Any, weight: Any, parent: Any, mark: Any) -> int:
@@ -275,9 +274,11 @@ def _best_cycle(source: Any, delay: Any, weight: Any, parent: Any, mark: Any) ->
 
 _STABLE, _PAUSED = 0, 2
 _KERNELS: tuple[Any, ...] = (_topological_order, _longest_paths, _best_cycle)
+_COMPILED = tuple(make_kernel(kernel) for kernel in _KERNELS)
 
 
-@cache
-def _compiled() -> tuple[Any, ...]:
-    folder = kernel_folder(Path(__file__).parent, "jit-cycle_ratio")
-    return tuple(compiled(kernel, folder) for kernel in _KERNELS)
+def warm_up() -> None:
+    """Compile the kernels, or load their machine code."""
+    one, loop = np.array([0, 1]), np.array([0])
+    graph = FiringGraph(one, one, loop, loop + 1, loop, loop + 1, (), (1,), [], (), COMPILE_AFTER)
+    maximum_cycle_ratio(graph)

@@ -18,9 +18,11 @@ from numpy.typing import NDArray
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.common import cache
+from paretosoc.common.machine_code import jit
 from paretosoc.fitness.simulate import make_evaluator
 from paretosoc.fitness.simulate_long_run import make_long_run_evaluator
-from paretosoc.fitness.simulator import heap, jit
+from paretosoc.fitness.simulator import heap
+from paretosoc.fitness.simulator.jit import TYPES
 from paretosoc.results.problem.execution import Pipeline
 from paretosoc.results.problem.problem import Problem
 
@@ -75,15 +77,16 @@ def package(tmp_path: Path) -> Path:
 
 def make_package(tmp_path: Path) -> Path:
     """Two kernels, of which one calls the other, and what compiles them."""
-    for source in [*jit.sources_of(jit.HERE / "jit.py"), SOURCES / "common" / "compiling.py"]:
+    decorator = SOURCES / "fitness" / "simulator" / "jit.py"
+    for source in [*jit.sources_of(decorator, TYPES), SOURCES / "common" / "compiling.py"]:
         (tmp_path / source.relative_to(ROOT)).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(source, tmp_path / source.relative_to(ROOT))
     for folder in (
         "fitness",
-        "fitness/machine_code",
         "fitness/simulator",
         "fitness/simulator/types",
         "common",
+        "common/machine_code",
     ):
         (tmp_path / "paretosoc" / folder / "__init__.py").touch()
     (tmp_path / "paretosoc" / "__init__.py").touch()
@@ -119,7 +122,8 @@ def kernels() -> list[Path]:
 @pytest.mark.parametrize("module", kernels(), ids=lambda path: path.stem)
 def test_all_that_a_kernel_imports_is_among_its_sources(module: Path) -> None:
     """The scan of import lines against the syntax trees, followed through our modules."""
-    todo = [module, *jit.COMPILER]
+    types = [ROOT / (name.replace(".", "/") + ".py") for name in TYPES]
+    todo = [module, *jit.COMPILER, *types]
     found: set[Path] = set()
     while todo:
         path = todo.pop()
@@ -138,7 +142,7 @@ def test_all_that_a_kernel_imports_is_among_its_sources(module: Path) -> None:
                     source = ROOT / (module_name.replace(".", "/") + ".py")
                     assert source.exists(), f"{path}: kernels import modules, not packages"
                     todo.append(source)
-    assert found == jit.sources_of(module)
+    assert found == jit.sources_of(module, TYPES)
 
 
 def test_a_folder_that_cannot_be_written_is_replaced(
@@ -148,7 +152,7 @@ def test_a_folder_that_cannot_be_written_is_replaced(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     module = Path(heap.__file__)
     beside = jit.cache_folder.__wrapped__(module)
-    assert beside.parent == SOURCES / "fitness" / "simulator" / "__pycache__"
+    assert beside.parent == SOURCES / "common" / "machine_code" / "__pycache__"
     home = os.access
 
     def access(path: Path, mode: int) -> bool:

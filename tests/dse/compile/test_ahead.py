@@ -13,7 +13,7 @@ from pathlib import Path
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.compile.warm_up import warm_up
 from paretosoc.dse.api.views import sureness
-from paretosoc.fitness.machine_code.kernel import Kernel
+from paretosoc.common.machine_code.kernel import Kernel
 
 seen, load = set(), Kernel._load
 

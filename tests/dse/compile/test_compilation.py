@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numba
 import pytest
 from numba.core import event
+from paretosoc.fitness.machine_code.kernel import _passed
 
 import paretosoc.common.compiling as compiling_
 import paretosoc.dse.certificate.strategy as proving
@@ -20,7 +21,6 @@ from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.options import Options
 from paretosoc.fitness.branch_and_bound.search import search_nodes
-from paretosoc.fitness.machine_code.kernel import _passed
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.fitness.warm_up import _nodes, smallest_problem
 from tests.support.explored import explore
@@ -109,7 +109,7 @@ from paretosoc.dse.compile.load import load_search_code
 from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.fitness.machine_code.kernel import Kernel
+from paretosoc.common.machine_code.kernel import Kernel
 from paretosoc.fitness.objectives import make_outcomes
 
 def signatures():

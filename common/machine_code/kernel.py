@@ -115,7 +115,7 @@ class Kernel:
         if unlinked.exists() and (function := _function_in_memory(unlinked, key)):
             return function
         # Imported here: numba takes half a second, and most processes find all libraries.
-        from paretosoc.fitness.machine_code.link import link, object_code
+        from paretosoc.common.machine_code.link import link, object_code
 
         code = object_code(self.dispatcher, arguments)
         path.parent.mkdir(parents=True, exist_ok=True)

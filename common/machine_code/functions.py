@@ -2,7 +2,7 @@
 
 numba alone optimises each function with all that it calls, adds two functions for calls from
 Python, and generates machine code. A kernel inlines what it calls, so that all of this is needed
-once for a kernel: :mod:`fitness.machine_code.link` does it.
+once for a kernel: :mod:`common.machine_code.link` does it.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from numba import types
 
+from paretosoc.common.machine_code import kernel as machine_code
+from paretosoc.common.machine_code.kernel import Kernel, packaged_folders
 from paretosoc.dse.compile.warm_up import PARTS
-from paretosoc.fitness.machine_code import kernel as machine_code
-from paretosoc.fitness.machine_code.kernel import Kernel, packaged_folders
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.types.tables import CACHE_LINE, LANES, Tables
-from tests.fitness.machine_code import lanes
+from tests.common.machine_code import lanes
 from tests.fitness.test_jit import CALL, COMPILED, LOADED, make_package, package, run  # noqa: F401
 
 
@@ -235,7 +235,7 @@ def test_a_kernel_that_needs_numba_when_it_runs_is_refused() -> None:
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library of a wheel, for processors of the lowest level."""
     root = tmp_path_factory.mktemp("wheel")
-    folder = make_package(root) / "machine_code" / "libraries"
+    folder = make_package(root).parent / "common" / "machine_code" / "libraries"
     level = {"NUMBA_CPU_NAME": "x86-64", "NUMBA_CPU_FEATURES": "+sse2"}
     run(CALL, root, NUMBA_CACHE_DIR=str(folder), **level)
     return folder
