@@ -115,7 +115,16 @@ class Kernel:
         if unlinked.exists() and (function := _function_in_memory(unlinked, key)):
             return function
         # Imported here: numba takes half a second, and most processes find all libraries.
-        from paretosoc.common.machine_code.link import link, object_code
+        try:
+            from paretosoc.common.machine_code.link import link, object_code
+        except ModuleNotFoundError:
+            # Imported here: machine code depends on all that this module imports.
+            from paretosoc.common.errors import DseError
+
+            raise DseError(
+                "machine code for this kind of problem must be compiled, which needs numba: "
+                "pip install 'paretosoc[compile]'"
+            ) from None
 
         code = object_code(self.dispatcher, arguments)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -25,6 +26,7 @@ from paretosoc.fitness.warm_up import (
     warm_up_rates,
     warm_up_replay,
 )
+from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.limits import constraints_of
 from paretosoc.sdf.analysis import cycle_ratio
 
@@ -32,9 +34,11 @@ from paretosoc.sdf.analysis import cycle_ratio
 def warm_up_search(*, engines: bool = False) -> None:
     """Compile the kernels of a search, or load their machine code."""
     warm_up_frames(engines=engines)
-    space = DesignSpace(smallest_problem(engines=engines))
-    search(Nsga2Engine(space, seed=0), make_outcomes(space.problem), Budget(2))
-    load_operators(space)
+    for order in (None, *SearchedOrder):
+        problem = replace(smallest_problem(engines=engines), searched_order=order)
+        space = DesignSpace(problem)
+        search(Nsga2Engine(space, seed=0), make_outcomes(problem), Budget(2))
+        load_operators(space)
 
 
 PARTS: dict[str, Callable[[], None]] = {

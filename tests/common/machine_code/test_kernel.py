@@ -244,7 +244,9 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def packaged(package: Path, libraries: Path) -> Path:  # noqa: F811
     """The package with that library, and nothing compiled here."""
-    return Path(shutil.copytree(libraries, package / "machine_code" / "libraries"))
+    return Path(
+        shutil.copytree(libraries, package.parent / "common" / "machine_code" / "libraries")
+    )
 
 
 ONLY_X86 = pytest.mark.skipif(
@@ -259,7 +261,7 @@ def test_a_library_of_the_wheel_is_loaded(packaged: Path, tmp_path: Path) -> Non
     first = run(CALL, tmp_path, NUMBA_CACHE_DIR=elsewhere, PYTHONDONTWRITEBYTECODE="1")
     assert first.split() == ["30", LOADED]
     assert not (tmp_path / "own").exists(), "no folder is made for what is there"
-    limits = packaged.parents[1] / "limits_kernel.py"
+    limits = packaged.parents[2] / "fitness" / "limits_kernel.py"
     limits.write_text("LIMIT = 5\n")
     assert run(CALL, tmp_path, NUMBA_CACHE_DIR=elsewhere).split() == ["50", COMPILED]
 

@@ -1,5 +1,6 @@
 """What documented commands run is compiled ahead by ``python -m paretosoc.dse.compile``."""
 
+import os
 import re
 import subprocess
 import sys
@@ -56,3 +57,25 @@ def test_nothing_is_compiled_for_a_documented_command(tmp_path):
         check=False,
     )
     assert done.returncode == 0, done.stderr
+
+
+ALONE = """
+import sys
+sys.modules["numba"] = sys.modules["llvmlite"] = None
+from paretosoc.dse.cli.main import run
+sys.exit(run(["explore", "alexnet", "-p", "jetson-nano", "-o", sys.argv[1]]))
+"""
+
+
+def test_without_numba_a_kernel_that_is_missing_says_what_to_install(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, tmp_path / "run"],
+        cwd=ROOT,
+        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "empty")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "pip install 'paretosoc[compile]'" in done.stderr
+    assert "Traceback" not in done.stderr

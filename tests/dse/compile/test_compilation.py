@@ -7,12 +7,12 @@ from types import SimpleNamespace
 import numba
 import pytest
 from numba.core import event
-from paretosoc.fitness.machine_code.kernel import _passed
 
 import paretosoc.common.compiling as compiling_
 import paretosoc.dse.certificate.strategy as proving
 from paretosoc.common.compiling import Progress, compiling, listen
 from paretosoc.common.deadline import Deadline
+from paretosoc.common.machine_code.kernel import _passed
 from paretosoc.dse.certificate.certify import Limits
 from paretosoc.dse.compile import load as compilation
 from paretosoc.dse.engines import explore as exploring
