@@ -276,14 +276,21 @@ class Front(Sequence[Member]):
         """
         return quick_confidence(self)
 
-    def save(self, folder: str | Path, *, overwrite: bool = False, pictures: bool = True) -> None:
-        """Write a result folder atomically.
+    def save(
+        self,
+        folder: str | Path,
+        *,
+        overwrite: bool = False,
+        pictures: bool = True,
+        report: bool = False,
+    ) -> None:
+        """Write a result folder atomically. ``report``: with the HTML report.
 
         Raises:
             ResultError: if the folder exists (without ``overwrite``), holds anything but a
                 result (with it), or cannot be written.
         """
-        check_arguments(overwrite=overwrite, pictures=pictures)
+        check_arguments(overwrite=overwrite, pictures=pictures, report=report)
         write_results(
             path_of(folder),
             self.numeric,
@@ -294,6 +301,7 @@ class Front(Sequence[Member]):
             intervals=choice_intervals(self) if pictures else None,
             overwrite=overwrite,
             pictures=pictures,
+            report=self.page()[0] if report else None,
         )
 
     @classmethod

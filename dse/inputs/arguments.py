@@ -77,6 +77,7 @@ ARGUMENTS: dict[str, Flag | Whole | _Checked] = {
     "population": Whole(2, MAX_COUNT),
     "raise_on_failure": Flag(),
     "rebalanced": _ANY_COUNT,
+    "report": Flag(),
     "seed": Whole(0, MAX_SEED),
     "solver_seconds": _SECONDS,
     "surrogate_evaluations": _ANY_COUNT,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
@@ -142,14 +143,14 @@ def take_over(document: Document, platform: Platform) -> dict[str, str]:
         parts.setdefault(key, []).extend([*record.get("groups", ()), *record.get("layers", ())])
     found = dict[str, str]()
     for own in parts.values():
-        figures = [part[name] for part in own for name in FIGURES if name in part]
-        taken = alike_units(platform, {unit for values in figures for unit in values})
-        for unit, alike in taken.items():
-            for values in figures:
-                values |= {unit: values[alike]} if alike in values else {}
-            for part in own:
-                if any(alike in part.get(name, ()) for name in FIGURES):
-                    part.setdefault("notes", {})[unit] = f"{TAKEN_OVER}{alike}"
+        measured = {unit for part in own for name in FIGURES for unit in part.get(name, ())}
+        taken = alike_units(platform, measured)
+        for part, (unit, alike) in product(own, taken.items()):
+            held = [part[name] for name in FIGURES if alike in part.get(name, ())]
+            for values in held:
+                values[unit] = values[alike]
+            if held:
+                part.setdefault("notes", {})[unit] = f"{TAKEN_OVER}{alike}"
         found |= taken
     return found
 
@@ -159,9 +160,9 @@ def without_taken_over(document: Document) -> Document:
     own: Document = json_numbers(document)
     for record in own.get("networks", ()):
         for part in (*record.get("groups", ()), *record.get("layers", ())):
-            notes = part.get("notes", {}).items()
-            for unit in [unit for unit, note in notes if note.startswith(TAKEN_OVER)]:
-                for name in FIGURES:
+            notes = {**part.get("notes", {})}
+            for unit, name in product(notes, FIGURES):
+                if notes[unit].startswith(TAKEN_OVER):
                     part.get(name, {}).pop(unit, None)
     return own
 

@@ -80,11 +80,12 @@ def write_results(
     intervals: Intervals | None = None,
     overwrite: bool = False,
     pictures: bool = True,
+    report: bytes | None = None,
 ) -> None:
     """Write a result folder: ``front.json``, ``problem.json``, ``costs.json`` (with ``costs``),
     ``certificate`` and ``epsilon`` as ``.json``, ``.tree`` and ``.smt2`` (if given),
-    ``bounds.json`` (with ``bounds``) and, for a front with members, ``front.svg``, with the
-    ``intervals`` of choices.
+    ``bounds.json`` (with ``bounds``), ``report.html`` (with ``report``) and, for a front with
+    members, ``front.svg``, with the ``intervals`` of choices.
 
     Everything goes to a hidden folder beside the target first, which is then renamed: at no
     instant is there a half-written result. With ``overwrite`` an older result is replaced.
@@ -105,6 +106,8 @@ def write_results(
             files |= proof_files(name, proof)
     if bounds is not None:
         files[BOUNDS_FILE] = bounds_bytes(bounds)
+    if report is not None:
+        files[REPORT_FILE] = report
     if pictures and front.members and len(front.problem.objectives) > 1:
         files["front.svg"] = draw_front(front, intervals).picture().svg()
     write_folder(folder, files, overwrite=overwrite)

@@ -13,7 +13,6 @@ from paretosoc.common.text import printable
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.api.deployment import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.confidence import Goal
-from paretosoc.dse.cli.results.export import replace_front
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.terminal import busy, print_wrapped, show
@@ -190,7 +189,7 @@ def take(
     taken = decisions(front, goal=goal, draws=draws, seed=seed)
     new = require_origins(front.costs).measured[len(require_origins(before.costs).measured) :]
     rows = compared_with(before.stated_errors, new)
-    replace_front(front, folder, has_report=(folder / REPORT_FILE).exists(), quiet=as_json)
+    front.save(folder, overwrite=True, report=(folder / REPORT_FILE).exists())
     # Update has checked the file.
     failed = [printable(text) for text in json.loads(results.read_bytes())["failed"]]
     is_sure = all(entry.goals[goal].is_sure for goal, entry in taken.items())

@@ -3,10 +3,9 @@ programs."""
 
 from __future__ import annotations
 
-from contextlib import nullcontext
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
@@ -14,10 +13,6 @@ from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.cli.shared.terminal import busy, say
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.results.errors import ResultError
-
-if TYPE_CHECKING:
-    from paretosoc.dse.api.front import Front
-    from paretosoc.dse.api.result import Result
 
 
 def report(
@@ -30,7 +25,7 @@ def report(
     force: opt.Force = False,
 ) -> None:
     """Write the front, its schedules and its proof as one page that needs no network."""
-    from paretosoc.common.files import file_in
+    from paretosoc.common.files import file_in, replace_file
     from paretosoc.dse.api.result import open_result
     from paretosoc.dse.inputs.output import check_output_file
     from paretosoc.results.export.result_folder import REPORT_FILE
@@ -38,28 +33,12 @@ def report(
     result = open_result(folder)
     path = file_in(folder, REPORT_FILE, ResultError) if output is None else output
     check_output_file(path, overwrite=force or output is None, suffixes=(".html",))
-    size = _write_page(result, path, platform)
-    print(f"Written to {path}: {pluralize(len(result), 'member')}, {size / 1e6:.2f} MB")
-
-
-def _write_page(result: Result, path: Path, platform: str | None, *, quiet: bool = False) -> int:
-    from paretosoc.common.files import replace_file
-
-    with nullcontext() if quiet else busy("simulating members with costs drawn from their errors"):
+    with busy("simulating members with costs drawn from their errors"):
         page, notes = result.page(platform)
     replace_file(path, page)
-    for note in () if quiet else notes:
+    for note in notes:
         say(note)
-    return len(page)
-
-
-def replace_front(front: Front, folder: Path, *, has_report: bool, quiet: bool = False) -> None:
-    """Write a front into its folder, and a report of it if the folder had one."""
-    from paretosoc.results.export.result_folder import REPORT_FILE
-
-    front.save(folder, overwrite=True)
-    if has_report:
-        _write_page(front, folder / REPORT_FILE, None, quiet=quiet)
+    print(f"Written to {path}: {pluralize(len(result), 'member')}, {len(page) / 1e6:.2f} MB")
 
 
 class Target(Enum):

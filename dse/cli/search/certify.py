@@ -45,7 +45,6 @@ def certify(
     # Imported here: the help needs none of what proves.
     from paretosoc.dse.api.front import Front
     from paretosoc.dse.api.proof import prove, save_checkpoint
-    from paretosoc.dse.cli.results.export import replace_front
     from paretosoc.dse.tools.dask_cluster import SearchCluster
     from paretosoc.results.export.result_folder import REPORT_FILE, check_output_folder
 
@@ -76,7 +75,7 @@ def certify(
         is_new = proof.front is not front.numeric
         front = front.with_proof(proof)
         if is_new:
-            replace_front(front, folder, has_report=has_report, quiet=quiet)
+            front.save(folder, overwrite=True, report=has_report)
         if proof.refused is not None and not quiet:
             say(f"the front is not proved: {proof.refused}")
         if proof.not_shown is not None:
