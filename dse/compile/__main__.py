@@ -6,11 +6,11 @@ With ``--report`` compile them anew and print a table of costs.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import os
 import sys
 import time
 from collections import Counter, defaultdict
+from concurrent.futures import ProcessPoolExecutor, as_completed
 
 from numba.core import event
 
@@ -75,14 +75,12 @@ def main() -> None:
         PARTS[arguments.part]()
     else:
         # Processes, since numba compiles under a lock. Each keeps the functions that parts share.
-        with multiprocessing.Pool(os.cpu_count() or 1) as pool:
-            for done, _ in enumerate(pool.imap_unordered(_compile, PARTS), 1):
+        with ProcessPoolExecutor(os.cpu_count() or 1) as pool:
+            jobs = [pool.submit(load) for load in PARTS.values()]
+            for done, job in enumerate(as_completed(jobs), 1):
+                job.result()
                 end = "\r" if sys.stdout.isatty() and done < len(PARTS) else "\n"
                 print(f"compiling kernels: {done} of {len(PARTS)} parts", end=end, flush=True)
-
-
-def _compile(part: str) -> None:
-    PARTS[part]()
 
 
 if __name__ == "__main__":

@@ -301,6 +301,10 @@ def test_every_input_counts(tmp_path):
             {"exclude": [{"platform": "jetson-agx-orin"}]},
             "exclude[0]: fits no run: platform must be one of jetson-tx2, jetson-agx-xavier, got",
         ),
+        (
+            {"networks": ["alexnet", "vgg19"], "exclude": [{"network": ["alexnet", "vgg19"]}]},
+            "exclude[0]: fits no run: no workload has all of alexnet, vgg19",
+        ),
         ({"exclude": [{"network": "alexnet"}, {"platform": BASE["platforms"]}]}, "no run is left"),
         ({"tags": [{"when": {"seed": 4}, "set": {"a": 1}}]}, "fits no run: seed must be one of 0"),
         ({"tags": [{"set": {"platform": "mine"}}]}, "no field of runs has is required"),
