@@ -89,7 +89,7 @@ def smallest_problem(*, engines: bool = False) -> Problem:
     )
 
 
-def smallest_pipeline() -> Problem:
+def smallest_pipeline(channels: ChannelUse = ChannelUse.BETWEEN_UNITS) -> Problem:
     """Return the smallest problem in closed form."""
     problem = smallest_problem()
     one = np.ones(1, dtype=np.int64)
@@ -97,7 +97,7 @@ def smallest_pipeline() -> Problem:
     return replace(
         problem,
         units=(replace(unit, channels=ChannelCosts(0, one, one, one)),),
-        execution=ClosedForm(ChannelUse.BETWEEN_UNITS, IdleTime.PERIOD),
+        execution=ClosedForm(channels, IdleTime.PERIOD),
     )
 
 
@@ -120,7 +120,8 @@ def warm_up_frames(*, engines: bool = False) -> None:
     row = np.zeros((1, 2), dtype=np.int64)
     for kernel in Kernel:
         make_evaluator(problem, kernel=kernel)(row)
-    make_load_evaluator(smallest_pipeline())(row)
+    for channels in ChannelUse:
+        make_load_evaluator(smallest_pipeline(channels))(row)
     make_segment_counter(problem)(row)
     simulate(problem, _DESIGN)
 

@@ -310,7 +310,7 @@ class DesignSpace:
         """
         from paretosoc.dse.space.operators_jit import repair_rows
 
-        result = np.array(rows, dtype=np.int64)
+        result = np.array(rows, dtype=np.int64, order="C")
         if awake is None:
             awake = np.ones((len(rows), len(self.points)), dtype=np.bool_)
         repair_rows(self.tables, self.plan, drawn_seed(rng), result, awake)

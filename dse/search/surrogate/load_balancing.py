@@ -88,7 +88,7 @@ def make_balance(space: DesignSpace, rows: int) -> Balance:
         lengths=np.empty((rows, units + networks)),
         total=np.empty(rows),
         crowded=np.empty((rows, units)),
-        most=np.array(most),
+        most=np.array(most, dtype=np.float64),
         transition_before=space.transition_before,
         time_share=np.empty(units),
         entry=np.empty(units),

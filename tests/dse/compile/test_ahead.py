@@ -63,13 +63,13 @@ ALONE = """
 import sys
 sys.modules["numba"] = sys.modules["llvmlite"] = None
 from paretosoc.dse.cli.main import run
-sys.exit(run(["explore", "alexnet", "-p", "jetson-nano", "-o", sys.argv[1]]))
+sys.exit(run(["baselines", "alexnet", "-p", "jetson-nano"]))
 """
 
 
 def test_without_numba_a_kernel_that_is_missing_says_what_to_install(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", ALONE, tmp_path / "run"],
+        [sys.executable, "-c", ALONE],
         cwd=ROOT,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "empty")},
         capture_output=True,
