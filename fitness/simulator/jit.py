@@ -9,7 +9,7 @@ from paretosoc.common.machine_code.jit import make_kernel
 from paretosoc.common.machine_code.kernel import Kernel
 
 TYPES = tuple(f"paretosoc.fitness.simulator.types.{name}_types" for name in ("table", "vector"))
-"""Modules that tell numba what they are."""
+"""Modules that tell numba the types of tables and vectors."""
 
 
 def jit(function: Callable[..., Any]) -> Kernel:

@@ -9,7 +9,7 @@ many as a browser takes, of the usual choices and of others along the front.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.export.report_proofs import proofs_of
@@ -36,8 +36,14 @@ ScheduleOf = Callable[[Problem, DesignPoint], Schedule]
 """Simulates a design point, see :func:`fitness.execution.schedule_of`."""
 
 
-ReportConfidence = tuple[Confidence, Confidence]
-"""How sure the figures of all members are, and those of the choices of the tables."""
+@dataclass(frozen=True)
+class ReportConfidence:
+    """How sure the figures of a front are, for the report."""
+
+    members: Confidence
+    """At resolution 0: of all members."""
+    choices: Confidence
+    """At the resolution of the tables."""
 
 
 MAX_EXECUTIONS = 500_000
@@ -147,11 +153,10 @@ def _choices(front: Front, resolutions: Sequence[float]) -> dict[str, Json]:
 def _confidence(front: Front, confidence: ReportConfidence) -> dict[str, Json]:
     """Return what is advised, and of each member its intervals, how often it keeps all limits, and
     its regret for each goal."""
-    of_members, of_choices = confidence
-    goals = list(of_members.choices[0].goals)
+    goals = list(confidence.members.choices[0].goals)
     return {
-        "draws": of_members.draws,
-        "sentences": [*describe_confidence(front, of_choices)],
+        "draws": confidence.members.draws,
+        "sentences": [*describe_confidence(front, confidence.choices)],
         "goals": [*goals],
         "members": [
             {
@@ -162,7 +167,7 @@ def _confidence(front: Front, confidence: ReportConfidence) -> dict[str, Json]:
                 "meets_limits": entry.meets_limits,
                 "regrets": [entry.goals[goal].regret for goal in goals],
             }
-            for entry in of_members.choices
+            for entry in confidence.members.choices
         ],
     }
 

@@ -20,6 +20,7 @@ def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
     from paretosoc.fitness.execution import schedule_of
     from paretosoc.results.deploy.deployment import Deployment
     from paretosoc.results.export.report import report_html
+    from paretosoc.results.export.report_data import ReportConfidence
 
     notes: list[str] = []
     texts: list[dict[str, str]] = []
@@ -35,7 +36,7 @@ def front_page(front: Front, platform: str | None) -> tuple[bytes, list[str]]:
     sure = None
     if front.costs is not None and len(front):
         try:
-            sure = page_confidence(front)
+            sure = ReportConfidence(*page_confidence(front))
         except ResultError as error:
             notes.append(f"without error bars: {error}")
     html = report_html(front.numeric, schedule_of, front.costs, texts, sure)

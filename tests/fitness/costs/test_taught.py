@@ -46,7 +46,7 @@ SCALE = np.hypot(BEFORE.network, REPEATED) / 1000
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_the_common_error_is_the_one_of_the_highest_density(count: int) -> None:
+def test_the_common_error_is_the_maximum_of_its_density(count: int) -> None:
     """By the densities of SciPy, over a fine grid."""
     logs = np.random.default_rng(count).normal(0.2, 0.3, count)
     factor, _ = posterior(

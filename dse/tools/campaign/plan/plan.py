@@ -207,7 +207,7 @@ def _held(run: PlannedRun, name: str) -> Sequence[Any]:
 
 
 def _fits_nothing(where: str, rule: Mapping[str, Any], runs: Sequence[PlannedRun]) -> WorkloadError:
-    """Return the error, with the values that runs have of a field that suffices for it."""
+    """Return the error. It names the first field that no run fits, and the values of runs."""
     text = f"{where}: fits no run"
     for name, wanted in rule.items():
         if not any(matches(run, {name: wanted}) for run in runs):
