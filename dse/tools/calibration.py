@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -43,7 +42,7 @@ from paretosoc.fitness.costs.hardware_limits import limit_notes
 from paretosoc.fitness.costs.network_costs import choose_precision
 from paretosoc.fitness.costs.standard_errors import estimated
 from paretosoc.fitness.costs.taught import beyond_error, compared
-from paretosoc.fitness.profiles.profile_document import alike_units, describe_alike
+from paretosoc.fitness.profiles.alike_units import describe_alike
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
@@ -152,10 +151,9 @@ def calibrate_table(
     document = clock_profile_document(
         platform, results, networks, precision=precision, source=source
     )
-    notes += _taken_over(document["models"], platform)
+    notes += describe_alike(platform, {rows[0].unit for rows in groups.values()})
     if comparisons:
         document["comparisons"] = [write_document(one) for one in comparisons]
-        _taken_over(document["comparisons"], platform)
         notes += dict.fromkeys(filter(None, (_beyond(platform, one) for one in comparisons)))
     if "board_mw" in document:
         notes.append(
@@ -164,19 +162,6 @@ def calibrate_table(
             f"{platform.board_mw / 1000:g} W"
         )
     return Calibration(platform, groups, shapes, tuple(results), document, tuple(notes))
-
-
-def _taken_over(entries: list[dict[str, Any]], platform: Platform) -> list[str]:
-    """Add the entries of a network on one unit to units that the platform describes alike, as cores
-    of an NPU, and that have none of it. Return a text about each unit."""
-    found = dict[str, str]()
-    for network in dict.fromkeys(entry["network"] for entry in entries):
-        own = [entry for entry in entries if entry["network"] == network]
-        taken = alike_units(platform, {entry["unit"] for entry in own})
-        for unit, alike in taken.items():
-            entries += [{**one, "unit": unit} for one in own if one["unit"] == alike]
-        found |= taken
-    return describe_alike(platform, found)
 
 
 def _assumed_clocks(rows: Sequence[ClockMeasurement]) -> list[str]:

@@ -3,10 +3,9 @@ reads."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 from paretosoc.common.units import PS_PER_MS
@@ -22,9 +21,6 @@ from paretosoc.sdf.grouping.groups import GroupedNetwork
 
 Document = dict[str, Any]
 FIGURES = ("ms", "traffic_gbps", "traffic_percent", "requested_percent", "power_mw", "notes")
-
-TAKEN_OVER = "taken over from "
-"""Begins the note on a figure of another unit, which measurements of its own replace."""
 
 
 @dataclass(frozen=True)
@@ -111,60 +107,6 @@ def merged(first: Document, second: Document) -> Document:
         "networks": records,
         **({"comparisons": list(comparisons.values())} if comparisons else {}),
     }
-
-
-def alike_units(platform: Platform, measured: Collection[str]) -> dict[str, str]:
-    """Return the first measured unit that the platform describes alike, as cores of an NPU, of each
-    unit that was not measured and has one."""
-    return {
-        unit.name: one.name
-        for unit in platform.units
-        for one in reversed(platform.units)
-        if unit.name not in measured and one.name in measured
-        if replace(one, name=unit.name) == unit
-    }
-
-
-def describe_alike(platform: Platform, taken: Mapping[str, str]) -> list[str]:
-    """Return a text about each unit that takes the figures of one that is described alike."""
-    return [
-        f"{unit}: takes what was measured on {alike}, as {platform.name} describes them alike; "
-        "measurements of its own would count instead"
-        for unit, alike in taken.items()
-    ]
-
-
-def take_over(document: Document, platform: Platform) -> dict[str, str]:
-    """Give figures of groups and layers to the units that are described alike, and have none of the
-    network in its number format and batch. Return the result of :func:`alike_units`."""
-    parts: dict[tuple[Any, ...], list[Document]] = {}
-    for record in document["networks"]:
-        key = (record["network"], record["precision"], record.get("batch"))
-        parts.setdefault(key, []).extend([*record.get("groups", ()), *record.get("layers", ())])
-    found = dict[str, str]()
-    for own in parts.values():
-        measured = {unit for part in own for name in FIGURES for unit in part.get(name, ())}
-        taken = alike_units(platform, measured)
-        for part, (unit, alike) in product(own, taken.items()):
-            held = [part[name] for name in FIGURES if alike in part.get(name, ())]
-            for values in held:
-                values[unit] = values[alike]
-            if held:
-                part.setdefault("notes", {})[unit] = f"{TAKEN_OVER}{alike}"
-        found |= taken
-    return found
-
-
-def without_taken_over(document: Document) -> Document:
-    """Return a profile without the figures of :func:`take_over`."""
-    own: Document = json_numbers(document)
-    for record in own.get("networks", ()):
-        for part in (*record.get("groups", ()), *record.get("layers", ())):
-            notes = {**part.get("notes", {})}
-            for unit, name in product(notes, FIGURES):
-                if notes[unit].startswith(TAKEN_OVER):
-                    part.get(name, {}).pop(unit, None)
-    return own
 
 
 def _joins(old: Document, new: Document) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, check_unit, read_clock_profile
 from paretosoc.fitness.cost_model.tables import NetworkCosts
+from paretosoc.fitness.profiles.alike_units import extend_to_alike, measured_units
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import check_against_schema, parse_exact
 from paretosoc.platforms.io.measurement_file import read_figures, read_network_profile
@@ -49,6 +50,8 @@ class Profile:
     """Name of the cost model."""
     comparisons: tuple[Comparison, ...] = ()
     """What estimates of other networks learn from."""
+    measured: frozenset[str] = frozenset()
+    """Units with measurements of their own. Those that the platform describes alike share them."""
 
 
 def load_profile(path: str | Path, platform: Platform) -> Profile:
@@ -97,11 +100,14 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
             _comparison(record, platform, f"comparisons[{index}]")
             for index, record in enumerate(document.get("comparisons", ()))
         )
-        for unit in sorted(reduced & _measured_units(networks, models, comparisons)):
+        measured = measured_units(networks)
+        measured |= {model.unit for model in models} | {one.unit for one in comparisons}
+        for unit in sorted(reduced & measured):
             raise PlatformError(
                 f"{unit} was measured with all its processors, of which {platform.name} has fewer: "
                 f"measurements in this power mode are required"
             )
+    networks, models, comparisons = extend_to_alike(platform, networks, models, comparisons)
     board_mw = document.get("board_mw")
     return Profile(
         networks,
@@ -109,17 +115,8 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
         models,
         None if board_mw is None else int(board_mw),
         comparisons=comparisons,
+        measured=frozenset(measured),
     )
-
-
-def _measured_units(
-    networks: Iterable[NetworkProfile],
-    models: Iterable[ClockProfile],
-    comparisons: Iterable[Comparison],
-) -> set[str]:
-    parts = [part for network in networks for part in (*network.groups, *network.layers)]
-    found = {measured.unit for part in parts for measured in part.units}
-    return found | {model.unit for model in models} | {one.unit for one in comparisons}
 
 
 def _comparison(record: Mapping[str, Any], platform: Platform, where: str) -> Comparison:

@@ -25,15 +25,13 @@ from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin
 from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
 from paretosoc.fitness.costs.taught import compared
+from paretosoc.fitness.profiles.alike_units import describe_alike
 from paretosoc.fitness.profiles.profile_document import (
     Document,
     Import,
     Subject,
-    describe_alike,
     document_bytes,
     merged,
-    take_over,
-    without_taken_over,
 )
 from paretosoc.fitness.profiles.profile_file import Profile, load_profile, read_profile
 from paretosoc.platforms.errors import PlatformError
@@ -187,15 +185,14 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
         if options.merge:
             load_profile(output, platform)
             old = parse_exact(read_file(output, PlatformError), str(output))
-            document = merged(without_taken_over(old), document)
+            document = merged(old, document)
         elif not options.force:
             raise WorkloadError(
                 f"{output}: exists; --merge adds to it, --force replaces it, or name another file"
             )
-    taken = take_over(document, platform)
     profile = read_profile(document_bytes(document), platform, "the profile made")
     lines, comparisons = [line for item in imports for line in item.lines], list[Document]()
-    lines += describe_alike(platform, taken)
+    lines += describe_alike(platform, profile.measured)
     for item in imports:
         named = f"{item.subject.network}, {item.subject.precision}, " if len(imports) > 1 else ""
         covered, compared = _coverage(item, profile)
@@ -231,7 +228,7 @@ def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Compariso
     lines, found = [], []
     for unit in costs.units:
         known = [g for g, origin in enumerate(unit.origin) if origin is CostOrigin.MEASURED]
-        if not known:
+        if not known or unit.unit not in profile.measured:
             continue
         at = tuple((name, clocks.get(name, fastest[name])) for name in unit.clocks)
         points = [chip.ladder_khz(name).index(khz) for name, khz in at]

@@ -104,7 +104,8 @@ def test_measured_traffic_holds_for_the_other_units_as_bytes(tmp_path: Path) -> 
     peak = 64 * 1_600_000
     assert costs.units[1].demand_kbps[0, ROW, COLUMN] == 40 * peak // 100
     assert costs.units[2].demand_kbps[0, 3, COLUMN] == 10 * peak // 100
-    assert costs.units[3].origin[0] is CostOrigin.ESTIMATED
+    # The other DLA is described alike, and was not measured itself.
+    assert (costs.units[3].demand_kbps == costs.units[2].demand_kbps).all()
 
 
 def test_what_is_requested_of_the_busiest_memory_is_no_traffic(tmp_path: Path) -> None:
@@ -168,7 +169,9 @@ def test_a_measurement_proves_that_a_unit_can_run_a_group(tmp_path: Path) -> Non
     )
     costs = network_costs(softmax, XAVIER, profile=load_profile(path, XAVIER))
     assert costs.units[2].origin[0] is CostOrigin.MEASURED
-    assert costs.units[3].origin[0] is CostOrigin.CANNOT_RUN
+    assert costs.units[2].note[0] == "own board"
+    assert costs.units[3].origin[0] is CostOrigin.MEASURED
+    assert costs.units[3].note[0] == "own board (measured on dla0)"
 
 
 def test_profiles_of_other_networks_or_formats_change_nothing(tmp_path: Path) -> None:
