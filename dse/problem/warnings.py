@@ -21,8 +21,6 @@ from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.onnx.importer import ImportedNetwork
 
-_OF_POWER = ("energy", "power", "efficiency", "energy-per-token")
-
 
 def problem_warnings(
     workload: Sequence[WorkloadNetwork],
@@ -104,7 +102,9 @@ def mixed_metrics(
 def unknown_power(problem: Problem, platform: Platform) -> tuple[str, ...]:
     """Return a text if a limit or an objective rests on powers that nobody knows."""
     limits = (problem.power_cap_mw, problem.energy_budget_fj)
-    asked = limits != (None, None) or any(o.kind.value in _OF_POWER for o in problem.objectives)
+    names = [network.name for network in problem.networks]
+    parts = [part for objective in problem.objectives for part in objective.parts(names)]
+    asked = limits != (None, None) or any(part.kind.spec.of_power for part in parts)
     if problem.board_mw or platform.knows_power or not asked:
         return ()
     return (f"no power of {platform.name} is known: power and energy are 0 and keep every limit",)

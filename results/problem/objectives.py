@@ -266,6 +266,8 @@ class ObjectiveSpec:
     """Whether it is always of one network."""
     meaning: str = ""
     """For people, if the label does not say it."""
+    of_power: bool = False
+    """Whether it is 0 if no power is known."""
     unit_table: str | None = None
     """Table of a unit that it adds up over the groups, whatever the clocks: each unit must have it
     if the figure is an objective or limited."""
@@ -346,6 +348,7 @@ OBJECTIVES = {
         unit="mJ",
         best="lowest energy",
         display=_divided(FJ_PER_MJ),
+        of_power=True,
     ),
     ObjectiveKind.POWER: ObjectiveSpec(
         file_name="power_uw",
@@ -353,6 +356,7 @@ OBJECTIVES = {
         unit="W",
         best="least power",
         display=_divided(UW_PER_W),
+        of_power=True,
     ),
     ObjectiveKind.EFFICIENCY: ObjectiveSpec(
         file_name="energy_per_image_fj",
@@ -361,6 +365,7 @@ OBJECTIVES = {
         best="most efficient",
         display=_inverted(FJ_PER_J),
         larger_is_better=True,
+        of_power=True,
     ),
     ObjectiveKind.STRETCH: ObjectiveSpec(
         file_name="stretch_ppm",
@@ -403,6 +408,7 @@ OBJECTIVES = {
         models=_WITH_FRAME,
         of_one_network=True,
         needs_network=True,
+        of_power=True,
     ),
     ObjectiveKind.RELATIVE_RESPONSE: _of_responses(
         "relative_response_ppm",
