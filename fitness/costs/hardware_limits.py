@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.files import naming
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile
 from paretosoc.fitness.cost_model.power import ladder_shape
@@ -32,9 +33,12 @@ def notes_on_costs(
     costs: UnitCosts,
     fits: Sequence[ClockProfile],
 ) -> list[str]:
-    """Return notes of :func:`limit_notes` on measurements and fits of a unit, without the network.
+    """Return notes of :func:`limit_notes` on measurements and fits of a unit.
 
     Groups share the fit of a network by the estimate, so only their sum is checked.
+
+    Raises:
+        PlatformError: see :func:`limit_notes`. The message starts with the network.
     """
     subjects = [
         (f"group {group.name!r}", [index])
@@ -47,18 +51,17 @@ def notes_on_costs(
     shape = ladder_shape(platform, unit)
     points = np.indices(shape).reshape(len(shape), -1).T
     notes: list[str] = []
-    for what, groups in subjects:
-        named = f"{network.name}, "
-        found = limit_notes(
-            f"{named}{what} on {unit.name}",
-            (layer for group in groups for layer in network.groups[group].layers),
-            platform,
-            unit,
-            peak,
-            points,
-            costs.time_ps[groups].sum(axis=0).reshape(-1),
-        )
-        notes += (note.removeprefix(named) for note in found)
+    with naming(network.name, PlatformError):
+        for what, groups in subjects:
+            notes += limit_notes(
+                f"{what} on {unit.name}",
+                (layer for group in groups for layer in network.groups[group].layers),
+                platform,
+                unit,
+                peak,
+                points,
+                costs.time_ps[groups].sum(axis=0).reshape(-1),
+            )
     return notes
 
 
