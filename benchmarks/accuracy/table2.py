@@ -39,9 +39,10 @@ from paretosoc.fitness.calibration.dvfs import (
     time_errors,
 )
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
-from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm, point_at, time_parameters
+from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm, time_parameters
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.ladder import ladder_index
 from paretosoc.platforms.platform import Platform
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
@@ -177,7 +178,7 @@ def published() -> dict[str, tuple[Published, ...]]:
             points.append(
                 len(ladder) - 1
                 if megahertz is None
-                else point_at(platform, domain, round(1000 * megahertz), row.where)
+                else ladder_index(platform.ladder_khz(domain), round(1000 * megahertz), row.where)
             )
         measurement = ClockMeasurement(
             network=row.cells["network"],

@@ -19,8 +19,9 @@ from paretosoc.common.arrays import FloatArray
 from paretosoc.fitness.calibration.dvfs import calibrate_rows, predicted
 from paretosoc.fitness.calibration.dvfs_table import ClockMeasurement
 from paretosoc.fitness.calibration.shape import Run, estimated_shape
-from paretosoc.fitness.cost_model.dvfs_forms import point_at, time_ms
+from paretosoc.fitness.cost_model.dvfs_forms import time_ms
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.ladder import ladder_index
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 
@@ -134,8 +135,10 @@ def by_default(
         rows = []
         for own_mhz, memory_mhz, ms in table:
             points = list(fastest)
-            points[0] = point_at(chip, clocks[0], round(1000 * own_mhz), network)
-            points[-1] = point_at(chip, clocks[-1], round(1000 * memory_mhz), network)
+            points[0] = ladder_index(chip.ladder_khz(clocks[0]), round(1000 * own_mhz), network)
+            points[-1] = ladder_index(
+                chip.ladder_khz(clocks[-1]), round(1000 * memory_mhz), network
+            )
             rows.append(ClockMeasurement(network, "", unit, tuple(points), ms, None, None))
         keep = np.array([entry[:2] not in used for entry in table])
         kept = [row for row, held_out in zip(rows, keep, strict=True) if not held_out]

@@ -17,6 +17,7 @@ from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
+from paretosoc.platforms.ladder import ladder_index
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.problem.parts import ProblemDomain, ProblemUnit
 from paretosoc.results.problem.problem import Problem
@@ -109,14 +110,7 @@ def ladder_point(
     megahertz = parse_with_unit(value, "MHZ") if isinstance(value, str) else value
     if megahertz is None:
         raise WorkloadError(f"{label}: max, min or a frequency in MHz is required")
-    khz = megahertz * 1000
-    if khz not in ladder_khz:
-        near = sorted(sorted(ladder_khz, key=lambda point: (abs(point - khz), point))[:2])
-        nearest = " and ".join(f"{point / 1000:g}" for point in near)
-        raise WorkloadError(
-            f"{label}: not on the ladder; nearest {'is' if len(near) == 1 else 'are'} {nearest} MHz"
-        )
-    return ladder_khz.index(int(khz))
+    return ladder_index(ladder_khz, megahertz * 1000, label, WorkloadError)
 
 
 def clocks_at(problem: Problem, choices: Sequence[tuple[str, str | Fraction]]) -> IntArray:

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
-from paretosoc.fitness.cost_model.dvfs_forms import point_at
 from paretosoc.fitness.cost_model.power import domain_idle_mw
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.ladder import ladder_index
 from paretosoc.platforms.platform import Platform, Unit
 
 FIGURES = ("ms", "fps", "mw", "mj")
@@ -128,7 +128,7 @@ def _beside_mw(row: TableRow, platform: Platform, unit: Unit) -> int:
         megahertz = None if domain.name in unit.clocks else row.number(column)
         if megahertz is not None:
             where = f"{row.where}: {column}"
-            point = point_at(platform, domain.name, round(megahertz * 1000), where)
+            point = ladder_index(platform.ladder_khz(domain.name), round(megahertz * 1000), where)
             drawn = domain_idle_mw(platform, domain.name)
             more += int(drawn[point] - drawn[domain.parked])
     return more
@@ -143,7 +143,8 @@ def _points(row: TableRow, platform: Platform, unit: Unit) -> tuple[int, ...]:
         if megahertz is None:
             points.append(len(ladder) - 1)
             continue
-        points.append(point_at(platform, domain, round(megahertz * 1000), f"{row.where}: {column}"))
+        khz, where = round(megahertz * 1000), f"{row.where}: {column}"
+        points.append(ladder_index(platform.ladder_khz(domain), khz, where))
     return tuple(points)
 
 

@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.fitness.cost_model.clock_law import Array, parts_norm
-from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.platform import Platform, Unit
 
 
@@ -147,19 +146,3 @@ def clocks_of(
         own_v=volts[own],
         host_v=one if unit.host is None else volts[unit.host],
     )
-
-
-def point_at(platform: Platform, domain: str, khz: int, where: str) -> int:
-    """Return the index of a frequency on a domain's ladder.
-
-    Raises:
-        PlatformError: if the frequency is not on the ladder. The message starts with ``where``.
-    """
-    ladder = platform.ladder_khz(domain)
-    if khz not in ladder:
-        near = sorted(ladder, key=lambda other: abs(other - khz))[:2]
-        raise PlatformError(
-            f"{where}: {domain} has no {khz / 1000:g} MHz; nearest are "
-            f"{' and '.join(f'{other / 1000:g}' for other in sorted(near))} MHz"
-        )
-    return ladder.index(khz)

@@ -13,6 +13,7 @@ from paretosoc.common.documents.marks import Fault
 from paretosoc.common.text import did_you_mean
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.ladder import ladder_index
 from paretosoc.platforms.measurement import (
     Clocks,
     NetworkProfile,
@@ -91,10 +92,7 @@ def read_clocks(document: Mapping[str, Any], domains: Mapping[str, Domain], wher
         require_known(name, domains, "a domain", path)
         khz = integer_of(mhz, 1000, path, "kHz")
         ladder = [point.frequency_khz for point in domains[name].operating_points]
-        if khz not in ladder:
-            listed = ", ".join(f"{point / 1000:g}" for point in ladder)
-            raise PlatformError(f"{path} must be on the ladder of {name} ({listed}), got {mhz}")
-        clocks.append((name, khz))
+        clocks.append((name, ladder[ladder_index(ladder, khz, path)]))
     return tuple(clocks)
 
 

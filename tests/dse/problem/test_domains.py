@@ -18,7 +18,8 @@ LADDER = [114_750, 216_750, 675_750]
 
 
 @pytest.mark.parametrize(
-    ("value", "point"), [("min", 0), ("max", 2), ("216.75", 1), ("2.1675e2", 1), ("867/4", 1)]
+    ("value", "point"),
+    [("min", 0), ("max", 2), ("216.75", 1), ("2.1675e2", 1), ("867/4", 1), ("217", 1), ("216", 1)],
 )
 def test_a_clock_is_a_point_of_the_ladder(value: str, point: int) -> None:
     assert ladder_point(LADDER, value, "--fix gpu") == point
@@ -27,8 +28,8 @@ def test_a_clock_is_a_point_of_the_ladder(value: str, point: int) -> None:
 @pytest.mark.parametrize(
     ("value", "said"),
     [
-        ("217", "--fix gpu: not on the ladder; nearest are 114.75 and 216.75 MHz"),
-        ("1e9", "--fix gpu: not on the ladder; nearest are 216.75 and 675.75 MHz"),
+        ("218", "--fix gpu: 218 MHz is not on the ladder; nearest are 114.75 and 216.75 MHz"),
+        ("1e9", "--fix gpu: 1e+09 MHz is not on the ladder; nearest are 216.75 and 675.75 MHz"),
         ("fast", "--fix gpu: max, min or a frequency in MHz is required"),
         ("", "--fix gpu: max, min or a frequency in MHz is required"),
     ],

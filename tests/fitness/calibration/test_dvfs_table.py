@@ -59,7 +59,7 @@ def test_power_is_that_at_the_parked_clocks_of_what_the_unit_does_not_depend_on(
             r"mw must be above the \d+ mW that clocks which gpu does not depend on add .* got 300",
         ),
         ("resnet50,gpu,1728,,,18", "mj beside a clock that gpu does not depend on needs ms or fps"),
-        ("resnet50,gpu,1700,2,9000,", "cpu_mhz: cpu has no 1700 MHz"),
+        ("resnet50,gpu,1700,2,9000,", "cpu_mhz: 1700 MHz is not on the ladder"),
     ],
 )
 def test_powers_beside_other_clocks_that_cannot_be_used_are_named(tmp_path, line, message):
@@ -72,7 +72,10 @@ def test_powers_beside_other_clocks_that_cannot_be_used_are_named(tmp_path, line
     ("line", "message"),
     [
         ("vgg19,npu,,,1,1", "line 2: unit must be one of denver1"),
-        ("vgg19,gpu,2000,,1,1", r"line 2: a57_mhz: a57 has no 2000 MHz; nearest are 1881.6 and"),
+        (
+            "vgg19,gpu,2000,,1,1",
+            "a57_mhz: 2000 MHz is not on the ladder; nearest are 1881.6 and",
+        ),
         ("vgg19,denver1,,1300.5,1,1", "gpu_mhz must be empty: denver1 depends on denver, emc"),
         ("vgg19,gpu,,,0,1", "fps must be above 0"),
         ("vgg19,gpu,,,,", "one of ms, fps, mw, mj is required"),

@@ -419,7 +419,7 @@ def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
         ("board", {"mw": 5}, "board must have source, status"),
         ("colour", 5, "must not have 'colour'"),
         ("default_precision", "fp8", "default_precision must be one of"),
-        ("measurements/0/clocks_mhz/gpu", 1000, "must be on the ladder of gpu"),
+        ("measurements/0/clocks_mhz/gpu", 1000, "1000 MHz is not on the ladder; nearest are"),
         ("measurements/0/clocks_mhz", {"gpu": 1377}, "must name the clock 'emc'"),
         ("measurements/0/units/0", "npu", "measurements[0].units[0] must name a unit"),
         ("measurements/0/ms", -3, "measurements[0].ms must be at least"),
