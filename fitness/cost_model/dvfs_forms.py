@@ -62,6 +62,22 @@ class Clocks:
     host_v: Array
 
 
+MEANINGS = {
+    "time_ms": "time at the fastest clocks",
+    "compute_ms": "computing at the unit's fastest clock",
+    "memory_ms": "moving data at the memory's fastest clock",
+    "host_ms": "launching at the host's fastest clock",
+    "stall": "share that a host at half its clock adds",
+    "fixed_ms": "at any clock",
+    "overlap": "exponent p of the norm of the parts: 1 adds them up",
+    "static_mw": "at any clock",
+    "own_mw": "at the unit's fastest clock, by voltage and clock",
+    "clock_mw": "at the unit's fastest clock, by clock alone",
+    "host_mw": "at the host's fastest clock",
+}
+"""Parameters, for people."""
+
+
 def time_parameters(form: TimeForm, *, hosted: bool, fixed: bool = False) -> tuple[str, ...]:
     """Return the names of the free parameters. ``fixed`` adds a part that no clock changes."""
     if form is TimeForm.SHARES:

@@ -23,7 +23,7 @@ from paretosoc.dse.tools.calibration import (
     cross_validate,
 )
 from paretosoc.fitness.calibration.dvfs import Calibrated
-from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
+from paretosoc.fitness.cost_model.dvfs_forms import MEANINGS, PowerForm, TimeForm
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.io.canonical_json import canonical_bytes
 
@@ -127,7 +127,7 @@ def _document(calibration: Calibration, errors: Sequence[FormError]) -> dict[str
 def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
     console = open_console()
     title = "Parameters with one standard error; residuals of the measurements used"
-    table = plain_table("of", "parameter", ">value", ">error", title=title)
+    table = plain_table("of", "parameter", ">value", ">error", "meaning", title=title)
     for result in results:
         for what, found in (("time", result.time), ("power", result.power)):
             if found is None:
@@ -139,10 +139,11 @@ def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
                 table.add_row(
                     f"{what} of {result.network}{layer} on {result.unit}" if place == 0 else "",
                     name,
-                    f"{value:.4g}",
-                    "at its bound" if value == 0 else f"{error:.2g}",
+                    _rounded(value, 4),
+                    "at its bound" if value == 0 else _rounded(error, 2),
+                    MEANINGS[name],
                 )
-            table.add_row("", "residual", f"{100 * found.residual:.1f} %", "")
+            table.add_row("", "residual", f"{100 * found.residual:.1f} %", "", "")
     console.print(table)
     for result in results:
         of = f"{result.network}{f' {result.layer}' if result.layer else ''} on {result.unit}"
@@ -163,3 +164,8 @@ def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
         for entry in errors:
             if entry.reason is not None:
                 print(f"{entry.form}: {entry.reason}")
+
+
+def _rounded(value: float, digits: int) -> str:
+    """Return a value with this many significant digits, without an exponent."""
+    return f"{float(f'{value:.{digits}g}'):,.12g}"

@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 from contextlib import redirect_stdout
 from io import StringIO
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from paretosoc.dse.cli.main import run
+from paretosoc.fitness.cost_model.dvfs_forms import (
+    MEANINGS,
+    PowerForm,
+    TimeForm,
+    power_parameters,
+    time_parameters,
+)
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.profiles.profile_file import load_profile
 from paretosoc.platforms.io.platform_file import load_platform
@@ -298,3 +306,17 @@ def test_clocks_that_are_left_out_are_said_and_a_poor_fit_has_its_residual(dse, 
         tuple(round(1000 * model[of]["residual"]) for of in ("time", "power"))
     }
     assert model["power"]["residual"] > 0.2
+
+
+def test_the_table_of_parameters_has_meanings_and_no_exponents(dse):
+    done = dse("calibrate", FIVE, *ON_TX2, "--form", "overlap-stall")
+    assert done.status == 0, done.err
+    lines = [line for line in done.out.splitlines() if "compute_ms" in line or "own_mw" in line]
+    assert lines
+    assert not [line for line in lines if "e+" in line]
+    assert "computing at the unit's fastest clock" in lines[0]
+    for form in TimeForm:
+        for hosted, fixed in product((False, True), repeat=2):
+            assert {*time_parameters(form, hosted=hosted, fixed=fixed)} <= {*MEANINGS}
+    for form in PowerForm:
+        assert {*power_parameters(form, hosted=True)} <= {*MEANINGS}
