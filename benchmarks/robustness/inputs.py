@@ -253,7 +253,7 @@ def results(scratch: Path) -> dict[str, Sound]:
                 beside = {other: content for other, content in contents.items() if other != name}
                 commands = PERIODIC_COMMANDS if folder == periodic else RESULT_COMMANDS
                 found[f"{folder.name}-{name}"] = Sound(name, data, commands, mutated, beside, sign)
-    resumed = (*search, "--max-evaluations", "300")
+    resumed = tuple("300" if part == "100" else part for part in search)
     found["checkpoint"] = Sound("s.npz", checkpoint.read_bytes(), (resumed,), with_another_array)
     conf = ("deploy", "{dir}", "--to", "nvpmodel", "--conf", "{}", "-o", "{dir}/../out", "--force")
     beside = {path.name: path.read_bytes() for path in proved.iterdir()}

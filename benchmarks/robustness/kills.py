@@ -192,7 +192,7 @@ def _targets() -> dict[str, Target]:
     certify = ("certify", "{}/out", "-q")
     proof = ("certify", "{}/front", "-q")
     report = ("report", "{}/front")
-    deploy = ("deploy", "{}/front", "--to", "triton", "-o", "{}/out", "--no-check")
+    deploy = ("deploy", "{}/front", "--to", "trtexec", "-o", "{}/out", "--no-check")
     campaign = ("campaign", "run", "{}/campaign.yaml", "-o", "{}/out", "-q")
     local, dask = (*campaign, "--jobs", "2"), (*campaign, "--dask", "{dask}")
     # A frame's group that is lost or doubled is exit status 1.

@@ -122,11 +122,19 @@ def codec_of(hint: Any) -> Codec:
     if isinstance(kind, type) and issubclass(kind, Enum):
         return Codec(lambda value, _: kind(value), lambda value, _: value.value)
     if kind is float:
-        return Codec(lambda value, _: float(value), lambda value, _: value)
+        return Codec(_float, lambda value, _: value)
     return _PLAIN
 
 
 _PLAIN = Codec(lambda value, _: value, lambda value, _: value)
+
+
+def _float(value: float, _: Context) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        digits = len(str(abs(int(value))))
+        raise Fault(f"must be below 1.8e308, got an integer of {digits} digits") from None
 
 
 def _converted(other: As) -> Codec:

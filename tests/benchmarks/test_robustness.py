@@ -8,7 +8,7 @@ from benchmarks.robustness import confined, mutated_inputs
 from benchmarks.robustness.confined import Ended, complaint
 
 
-@pytest.mark.parametrize("group", ["logs", "models"])
+@pytest.mark.parametrize("group", ["logs", "models", "results"])
 def test_broken_inputs_end_with_plain_words(group, capfd):
     status = mutated_inputs.main(["--group", group, "--count", "40", "--seed", "7"])
     assert status == 0, capfd.readouterr().out
