@@ -105,8 +105,8 @@ class Tile:
     channels computes twice as long: every operand is packed once, whatever the channels.
     ``winograd`` is the side of the tiles of pixels that Winograd's algorithm computes at once in
     3 x 3 convolutions by steps of one; 0 if the unit does not have it. For every result that
-    passes a sigmoid, GELU or the like in the same launch ``activation_operations`` are added, at
-    the rate of elements.
+    passes a sigmoid, GELU or the like in the same launch ``activation_operations`` are added, and
+    ``result_operations`` for each that leaves the launch, at the rate of elements.
     """
 
     start_macs: int = 0
@@ -115,6 +115,7 @@ class Tile:
     rows: int = 1
     winograd: int = 0
     activation_operations: Exact = Fraction(0)
+    result_operations: Exact = Fraction(0)
 
 
 @dataclass(frozen=True)

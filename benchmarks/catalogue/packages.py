@@ -400,6 +400,25 @@ def _detection_transformers(tf: Any) -> Iterator[Source]:
         )  # fmt: skip
 
 
+_LITE = "inverted residuals that do not weigh their channels, ReLU6"
+_TIMM: tuple[tuple[str, str, str, str, int], ...] = (
+    *((f"efficientnet_lite{k}", f"efficientnet_lite{k}", "EfficientNet", _LITE, pixels)
+      for k, pixels in enumerate((224, 240, 260, 280, 300))),
+    ("efficientformer_l1", "efficientformer_l1", "EfficientFormer",
+     "pooling mixes pixels, attention at the end", 224),
+    ("fastvit_sa12", "fastvit_sa12", "FastViT",
+     "large depthwise convolutions, attention at the end", 256),
+    ("mobilenet_v2_1_4", "mobilenetv2_140", "MobileNet",
+     "inverted residuals with 1.4 times the channels", 224),
+    ("repvgg_a1", "repvgg_a1", "RepVGG", "3 x 3 convolutions, branches folded into them", 224),
+    ("repvgg_a2", "repvgg_a2", "RepVGG", "3 x 3 convolutions, branches folded into them", 224),
+    ("resmlp_12", "resmlp_12_224", "ResMLP", "products across patches, then across channels", 224),
+    ("vit_small", "vit_small_patch16_224", "ViT", "transformer on patches of the image", 224),
+    ("vit_tiny", "vit_tiny_patch16_224", "ViT", "transformer on patches of the image", 224),
+)  # fmt: skip
+"""Name, timm's name, family, building blocks, pixels."""
+
+
 def _timm(timm: Any) -> Iterator[Source]:
     origin = "timm, exported without weights"
 
@@ -420,6 +439,13 @@ def _timm(timm: Any) -> Iterator[Source]:
         )  # fmt: skip
         return _with(model, lambda forward, x: model.neck(model.forward_features(x)))
 
+    def folded(name: str) -> Any:
+        """Build a network as it is deployed: parallel branches are one convolution."""
+        return timm.utils.reparameterize_model(timm.create_model(name))
+
+    for name, of, family, text, pixels in _TIMM:
+        shape = (1, 3, pixels, pixels)
+        yield Source(name, family, text, origin, (shape,), partial(folded, of))
     for name, family, text, pixels, build in (
         ("mobile_sam", "SAM", "MobileSAM's image encoder, a small transformer", 1024, mobile_sam),
         ("mobilevit_s", "MobileViT", "inverted residuals, attention over every fourth pixel", 256,

@@ -204,8 +204,14 @@ POOLS = (
             class_sd=0.2,
             share_sd=0.2,
             fixed_sd=0.7,
-            classes=((ELEMENTS, 0.003), (PRODUCT, 0.01), (LayerKind.ATTENTION.value, 0.01)),
+            classes=(
+                (ELEMENTS, 0.003),
+                (DEPTHWISE, 0.01),
+                (PRODUCT, 0.01),
+                (LayerKind.ATTENTION.value, 0.01),
+            ),
         ),
         ("raspberry-pi-5-hailo",),
+        tiles=(("raspberry", Tile(result_operations=Fraction(1))),),
     ),
 )

@@ -35,7 +35,7 @@ compute on units that have an efficiency of it, or of their first layer's kind, 
 others traffic bounds them."""
 LINEAR_RESIZE = "linear resize"
 """Class of resizes that interpolate between pixels."""
-CROSSING = 5
+CROSSING = 10
 """Of so many activations one passes from one context of a network to the next. Chosen by the errors
 of networks that were left out."""
 FREE_ACTIVATIONS = frozenset(
@@ -262,9 +262,10 @@ def launch_operations(
         if layer.macs:
             key = efficiency_key(layer, known)
             found[key] = found.get(key, 0) + padded_macs(layer, tile)
-    activations = tile.activation_operations * activated_elements(launch)
-    if activations and ELEMENTS in known:
-        found[ELEMENTS] = activations
+    if found and ELEMENTS in known:
+        activations = tile.activation_operations * activated_elements(launch)
+        results = tile.result_operations * launch.layers[-1].output_elements
+        found |= {ELEMENTS: activations + results} if activations + results else {}
     elements = element_key(launch, known)
     if not found and elements is not None:
         found[elements] = sum(layer.output_elements for layer in launch.layers)
@@ -272,9 +273,8 @@ def launch_operations(
 
 
 def activated_elements(launch: Launch) -> int:
-    """Return how many results of multiply-accumulates pass an activation with a cost of its own."""
-    if not any(layer.macs for layer in launch.layers):
-        return 0
+    """Return how many results of a launch with multiply-accumulates pass an activation with a cost
+    of its own."""
     return sum(
         layer.output_elements
         for layer in launch.layers

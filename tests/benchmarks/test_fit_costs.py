@@ -204,6 +204,24 @@ def test_costly_activations_take_work_beside_products() -> None:
         assert worked("Relu", name, activation_operations=Fraction(3)) == 3 * results
 
 
+def test_results_of_launches_take_work_where_a_tile_says_so() -> None:
+    chip = load_platform("raspberry-pi-5-hailo-8")
+    unit = chip.unit_by_name["hailo"]
+    (peak,) = unit.peaks
+    model = unit_model(unit, chip, peak)
+    conv = layer("c", LayerKind.CONVOLUTION, window=window(), macs=10**6)
+    pool = layer("p", LayerKind.POOLING)
+    element = 1 / (model.macs_per_ps * model.efficiency[ELEMENTS])
+    for layers, results in (((conv,), conv.output_elements), ((pool,), 0)):
+        launch = Launch(layers, 0, is_free=False)
+        plain = launch_work(launch, replace(model, tile=Tile()))
+        for operations in (1, 3):
+            tile = Tile(result_operations=Fraction(operations))
+            work = launch_work(launch, replace(model, tile=tile))
+            assert work - plain == operations * results * element
+    assert peak.tile.result_operations == 1
+
+
 def test_one_network_makes_the_others_on_the_unit_nearer() -> None:
     """On units that are in no fit: nearer in the median and for nine of ten, and the narrower
     intervals hold what they say."""

@@ -199,6 +199,21 @@ OTHERS = {
     "dfine_m": (57 / 2, 19),
     "dfine_l": (91 / 2, 31),
     "dfine_x": (202 / 2, 62),
+    # huggingface/pytorch-image-models, the same list.
+    "efficientformer_l1": (1.3, 12.29),
+    "fastvit_sa12": (1.96, 11.58),
+    "resmlp_12": (3.01, 15.35),
+    "vit_small": (4.61, 22.05),
+    "vit_tiny": (1.26, 5.72),
+    # hailo-ai/hailo_model_zoo, docs/public_models/HAILO8/HAILO8_classification.rst.
+    "efficientnet_lite0": (0.78 / 2, 4.63),
+    "efficientnet_lite1": (1.22 / 2, 5.39),
+    "efficientnet_lite2": (1.74 / 2, 6.06),
+    "efficientnet_lite3": (2.8 / 2, 8.16),
+    "efficientnet_lite4": (5.1 / 2, 12.95),
+    "mobilenet_v2_1_4": (1.18 / 2, 6.09),
+    "repvgg_a1": (4.7 / 2, 12.79),
+    "repvgg_a2": (10.2 / 2, 25.5),
     # MobileViT-S: arXiv 2110.02178, 5.6 M; timm's results list 2.03 GMACs.
     "mobilevit_s": (2.03, 5.6),
 }
