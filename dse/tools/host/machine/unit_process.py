@@ -84,7 +84,7 @@ def serve(connection: Connection, unit: HostUnit, board_name: str) -> None:
             except Exception as error:
                 board[STOP] = 1
                 connection.send((False, f"{unit.name}: {error}"))
-    except (EOFError, KeyboardInterrupt, BrokenPipeError):
+    except (EOFError, KeyboardInterrupt, ConnectionError):
         pass
     finally:
         process.close()

@@ -134,7 +134,7 @@ def _serve(connection: Connection, unit: HostUnit, model: SubModel | None, seed:
         connection.send(0.0)
         while True:
             connection.send(_timed(work, connection.recv()))
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+    except (EOFError, ConnectionError, KeyboardInterrupt):
         pass
     except Exception as error:
         # ONNX Runtime's errors share no base class but Exception.
