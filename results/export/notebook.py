@@ -35,8 +35,7 @@ def front_html(front: Front) -> str:
     if len(front.problem.objectives) > 1:
         from paretosoc.results.plots.front import draw_front
 
-        svg = draw_front(front).picture().svg().decode()
-        picture = f'<div style="max-width:520px;background:white">{svg[svg.index("<svg") :]}</div>'
+        picture = draw_front(front).picture().for_page()
     gain = describe_mapping_gain(front)
     texts = [] if gain is None else [gain.text]
     texts += [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)]

@@ -126,6 +126,11 @@ class Picture:
     page: Box
     parts: tuple[Shape | Text, ...]
 
+    def for_page(self) -> str:
+        """Return it as part of an HTML page, on white."""
+        svg = self.svg().decode()
+        return f'<div style="max-width:520px;background:white">{svg[svg.index("<svg") :]}</div>'
+
     def svg(self) -> bytes:
         """Return it as SVG. Equal pictures give equal bytes."""
         left, bottom, right, top = self.page

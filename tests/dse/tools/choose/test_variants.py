@@ -8,6 +8,7 @@ import itertools
 import json
 import random
 import re
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -19,6 +20,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.results.plots.style import LINE_COLOURS
 from paretosoc.results.problem.problem import Problem
 
 BOARD = "jetson-orin-nano-8gb"
@@ -144,16 +146,16 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
     assert member["objectives"]["latency_ps"] == round(10**9 * float(row["latency [ms]"]))
     page = (out / "boards.html").read_text()
     assert f"{BOARD} detect=yolo11s" in page
-    (drawn,) = re.findall('<svg class="j".*?</svg>', page, re.DOTALL)
+    (drawn,) = re.findall("<svg [^>]*pt.*?</svg>", page, re.DOTALL)
     picture = ElementTree.fromstring(drawn)
-    dots = [each.get("fill") for each in picture.iter() if each.tag.endswith("circle")]
-    assert len(dots) == len(table)
-    keys = [each for each in picture.iter() if each.tag.endswith("rect")]
-    colours = [each.get("fill") for each in keys]
-    dots_end = max(float(each.get("cy", 0)) for each in picture.iter())
-    assert dots_end < min(float(each.get("y", 0)) for each in keys), "the keys are below the dots"
-    assert len(set(colours)) == 2
-    assert set(dots) == set(colours)
+    texts = {each.text for each in picture.iter() if each.tag.endswith("text")}
+    labels = {"detect=yolo11n", "detect=yolo11s"}
+    assert {*labels, f"{BOARD}: front of all combinations", "latency [ms]"} <= texts
+    # A mark for each member, and a key for each combination.
+    fills = Counter(each.get("fill") for each in picture.iter() if each.tag.endswith("path"))
+    marks = {fill: count for fill, count in fills.items() if fill in LINE_COLOURS[: len(labels)]}
+    assert len(marks) == len(labels)
+    assert sum(marks.values()) == len(table) + len(labels)
     aims = ("--objective", "latency:detect", "--objective", "power")
     assert dse(*call, *aims).status == 0
     names = (out / "front.csv").read_text().splitlines()[0].split(",")
