@@ -31,7 +31,10 @@ def choose(
     ],
     *,
     boards: Annotated[
-        str, Option(metavar="NAME,...", help="Platforms: names or JSON files, or all.")
+        str,
+        Option(
+            "--boards", "-p", metavar="NAME,...", help="Platforms: names or JSON files, or all."
+        ),
     ] = ALL,
     price: Annotated[
         Path | None,

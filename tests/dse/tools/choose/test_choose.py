@@ -268,7 +268,7 @@ def test_the_command_writes_table_page_and_picture(dse, tmp_path: Path) -> None:
 
 def test_no_board_for_it_is_status_1(dse, tmp_path: Path) -> None:
     path = workload(tmp_path, cap=0.5)
-    done = dse("choose", path, "-o", tmp_path / "o", *COMMAND, "--boards", BOARDS[0])
+    done = dse("choose", path, "-o", tmp_path / "o", *COMMAND, "-p", BOARDS[0])
     assert done.status == 1
     assert "With nominal costs: power: at most 0.5 W, lowest found" in done.out.replace("\n", " ")
 
