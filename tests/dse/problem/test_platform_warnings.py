@@ -39,3 +39,14 @@ def test_slips_are_named_by_explore_and_platform_alike(dse, tmp_path):
         outcome = dse(*command)
         assert outcome.status == 0, outcome.err
         assert all(f"dse: warning: {text}\n" in outcome.err for text in texts)
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_operations_without_a_name_are_refused(dse, tmp_path, name):
+    document = json.loads(new_platform_source())
+    document["units"][0]["support"]["unsupported_operations"] = [name]
+    path = tmp_path / "mine.json"
+    path.write_text(json.dumps(document))
+    outcome = dse("platform", path)
+    assert outcome.status == 2
+    assert "units[0].support.unsupported_operations[0] must match" in outcome.err
