@@ -281,9 +281,7 @@ def _text(cell: Cell | None) -> str:
     """Format a number for people, or return the status of a run that has none."""
     if cell is None:
         return ""
-    if cell.value is not None:
-        return format_number(cell.value)
-    return cell.best.status.value if cell.best.figures is None else "-"
+    return cell.text or (cell.best.status.value if cell.best.figures is None else "-")
 
 
 def _csv(pivot: Pivot) -> str:

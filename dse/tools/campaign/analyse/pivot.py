@@ -14,6 +14,7 @@ from paretosoc.dse.tools.campaign.analyse.values import Value
 from paretosoc.dse.tools.campaign.plan.settings import FILE_FIELDS, PLACES, RUN_FIELDS, file_label
 from paretosoc.dse.tools.campaign.store.run import RunRecord
 from paretosoc.dse.workload.options import AXES
+from paretosoc.results.problem.objectives import format_number
 
 NOT_GIVEN = "none"
 """Text of a field without a value."""
@@ -103,6 +104,13 @@ class Cell:
     value: float | None
     runs: int
     best: RunRecord
+
+    @property
+    def text(self) -> str:
+        """Return the number for people: a count is whole. Empty without a number."""
+        if self.value is None:
+            return ""
+        return f"{self.value:,}" if isinstance(self.value, int) else format_number(self.value)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from paretosoc.fitness.execution import schedule_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.html import fill, html_page, read_asset
 from paretosoc.results.export.report import report_html
-from paretosoc.results.problem.objectives import format_number
 
 REPORT = "report.html"
 FRONTS = "fronts"
@@ -178,11 +177,7 @@ def overview(records: Sequence[RunRecord], opened: frozenset[str]) -> str:
         if not found:
             return ""
         best = found[0][1].best
-        words = ", ".join(
-            f"{format_number(one.value)} {value.unit}".strip()
-            for value, one in found
-            if one.value is not None
-        )
+        words = ", ".join(f"{one.text} {value.unit}".strip() for value, one in found if one.text)
         text = escape(words or best.status.value)
         return f'<a href="{FRONTS}/{page_name(best)}">{text}</a>' if best.hash in opened else text
 
@@ -221,7 +216,7 @@ def _cell(pivot: Pivot, row: int, column: int, opened: frozenset[str]) -> dict[s
     run = cell.best
     return {
         "value": cell.value,
-        "text": "" if cell.value is None else format_number(cell.value),
+        "text": cell.text,
         "runs": cell.runs,
         "name": run.name,
         "status": run.status.value,

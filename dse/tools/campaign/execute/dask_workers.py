@@ -7,7 +7,7 @@ import time
 from concurrent.futures import CancelledError
 from typing import Any
 
-from paretosoc.dse.tools.campaign.execute.workers import RunFinished
+from paretosoc.dse.tools.campaign.execute.workers import RunFinished, error_text
 from paretosoc.dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 from paretosoc.dse.tools.dask_cluster import ASK_SECONDS, connect
 from paretosoc.results.errors import ResultError
@@ -91,5 +91,5 @@ class DaskWorkers:
             # Nobody but a scheduler that ends does that.
             raise ResultError(f"--dask {self._address}: the scheduler has gone") from None
         except Exception as error:
-            return RunFinished(run_hash, error=f"{type(error).__name__}: {error}")
+            return RunFinished(run_hash, error=error_text(error))
         return RunFinished(run_hash, outcome)

@@ -7,6 +7,7 @@ import traceback
 from dataclasses import dataclass
 from typing import Protocol
 
+from paretosoc.common.errors import DseError
 from paretosoc.dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 
 
@@ -87,7 +88,12 @@ def attempt(function: RunFunction, task: RunTask) -> RunFinished:
     place in the program."""
     try:
         return RunFinished(task.hash, function(task))
-    except (ValueError, OSError) as error:
-        return RunFinished(task.hash, error=f"{type(error).__name__}: {error}")
+    except (DseError, ValueError, OSError) as error:
+        return RunFinished(task.hash, error=error_text(error))
     except Exception:
         return RunFinished(task.hash, error=traceback.format_exc(limit=-6).strip())
+
+
+def error_text(error: Exception) -> str:
+    """Return an error as one line, with its type unless it is about the input."""
+    return str(error) if isinstance(error, DseError) else f"{type(error).__name__}: {error}"

@@ -282,6 +282,7 @@ def test_check_fails_if_a_short_run_does(campaign, tmp_path, dse):
         outcome = dse("campaign", "check", tmp_path / "c.json", *options)
         assert outcome.status == 1
         assert "deadline_ms: there is no network 'nothing' in" in outcome.out + outcome.err
+        assert "Error" not in outcome.out + outcome.err
 
 
 def test_an_option_that_does_not_fit_is_named_with_its_run(tmp_path, dse):

@@ -290,6 +290,7 @@ def test_every_input_counts(tmp_path):
         ({"networks": ["missing.onnx"]}, "missing.onnx"),
         ({"workloads": ["alexnet, nothing"]}, "workloads[0]"),
         ({"workloads": ["missing.yaml"]}, "workloads[0]"),
+        ({"workloads": [["alexnet"]]}, "workloads[0] must be of type string or object, got a list"),
         ({"together": 4}, "there are 3 networks"),
         ({"engines": ["nsga9"]}, "nsga2"),
         ({"objectives": ["latency, lateness"]}, "lateness"),

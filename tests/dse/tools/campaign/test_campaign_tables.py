@@ -62,6 +62,12 @@ def test_tables_say_what_the_fronts_do(campaign, records, dse, value):
     assert found == pytest.approx(expected)
 
 
+def test_counts_are_whole_numbers(campaign, records, dse):
+    call = ("campaign", "table", campaign / "runs", "--rows", "name")
+    words = dse(*call, "--value", "members").out.split()
+    assert {str(run.members) for run in records if run.members} <= set(words)
+
+
 @pytest.mark.parametrize("width", [40, 60, 80])
 def test_narrow_tables_cut_no_name(campaign, dse, monkeypatch, width):
     """What does not fit stands in further tables below."""
