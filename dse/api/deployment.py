@@ -13,10 +13,9 @@ from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.tools.deploy.deploy import deploy as deploy_member
 from paretosoc.dse.tools.deploy.deploy import fastest_served
 from paretosoc.dse.tools.deploy.job import Options
-from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched, searched_platform
+from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
 from paretosoc.dse.tools.measuring.plan_folder import bench_of, write_plan
 from paretosoc.dse.tools.measuring.planning import Decisions, Plan, Planned, plan_experiments
-from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.deploy.deployment import Deployment, require_origins
 from paretosoc.results.front.choices import DRAWS, ChoiceConfidence
@@ -65,10 +64,7 @@ def deploy(
     check_type("models", models, Mapping | None, "a mapping from networks to files")
     check_type("tensorrt", tensorrt, str | None, "a version such as '10.3'")
     check_arguments(check=check, overwrite=overwrite)
-    if platform is None:
-        chip = searched_platform(front.numeric)
-    else:
-        chip = platform if isinstance(platform, Platform) else load_platform(str(platform))
+    chip = platform_or_searched(platform, front.numeric)
     if member is None:
         deployment, notes = fastest_served(front.numeric, chip, front.costs, target)
     else:
@@ -182,8 +178,7 @@ def plan_measurements(
     """
     front = front_of(front)
     check_type("goal", goal, str | None, "the name of a goal")
-    if not isinstance(platform, Platform):
-        platform = platform_or_searched(None if platform is None else str(platform), front.numeric)
+    platform = platform_or_searched(platform, front.numeric)
     plan = plan_experiments(
         front.numeric,
         front.stated_errors,

@@ -7,7 +7,7 @@ The choice at a node is not stored: it follows from the problem and the choices 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -34,7 +34,7 @@ class ProofTree:
     these. A part without nodes is open.
     """
 
-    parts: tuple[Nodes, ...]
+    parts: tuple[Nodes, ...] = field(repr=False)
 
     @cached_property
     def nodes(self) -> int:

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 from paretosoc.common.options import as_written
 from paretosoc.dse.inputs.kinds import texts_by_name
@@ -121,14 +122,16 @@ def _file_of(command: str) -> str | None:
     return None
 
 
-def platform_or_searched(given: str | None, front: Front) -> Platform:
+def platform_or_searched(given: str | Path | Platform | None, front: Front) -> Platform:
     """Return the platform that the user names, else that of the search.
 
     Raises:
         PlatformError, ResultError: as :func:`searched_platform`. The message names the option.
     """
+    if isinstance(given, Platform):
+        return given
     if given is not None:
-        return load_platform(given)
+        return load_platform(str(given))
     try:
         return searched_platform(front)
     except PlatformError as error:

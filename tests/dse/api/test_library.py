@@ -294,3 +294,19 @@ def test_one_objective_is_searched_proved_and_saved(tmp_path: Path) -> None:
     assert dse.load(tmp_path / "one")[0].energy_mj == front[0].energy_mj
     with pytest.raises(dse.DseError, match="two objectives"):
         front.plot(tmp_path / "one.pdf")
+
+
+def test_deploying_asks_for_the_file_of_a_platform_without_a_name(tmp_path: Path) -> None:
+    file = tmp_path / "own.json"
+    file.write_text('{"extends": "jetson-agx-xavier", "name": "own"}')
+    front = dse.explore(["squeezenet"], file, groups=2, max_evaluations=50, baselines=False)
+    with pytest.raises(dse.DseError, match=r"^platform=?: the file of the search is required"):
+        dse.deploy(front, "json", tmp_path / "out")
+    dse.deploy(front, "json", tmp_path / "out", platform=file)
+    assert (tmp_path / "out" / "deployment.json").exists()
+
+
+def test_a_proof_is_shown_without_its_tree(front: dse.Front) -> None:
+    certificate = dse.certify(front, time_limit_s=5).certificate
+    assert certificate is not None
+    assert "array(" not in repr(certificate)
