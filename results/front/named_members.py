@@ -65,7 +65,8 @@ def marked_member(front: Front, mark: str) -> int | None:
 def choose_member(front: Front, text: str) -> int:
     """Return the index of the member that ``text`` names: a number from 0, or a mark of the front.
 
-    ``fastest`` and ``lowest-energy`` exist for all objectives. The fastest is best at the first
+    ``fastest`` and ``lowest-energy`` exist for all objectives; a front of one member has it as its
+    knee, too. The fastest is best at the first
     objective of time (a latency, a response, a rate), preferably one of all networks. Without any
     it has the least makespan, with rates of networks the least relative response. The first of
     equals counts.
@@ -83,12 +84,15 @@ def choose_member(front: Front, text: str) -> int:
         FASTEST: by_speed(front)[0],
         LOWEST_ENERGY: min(range(count), key=lambda i: front.members[i].energy_fj),
     }
+    if count == 1:
+        by_name[KNEE] = 0
     for index, marks in mark_members(front).items():
         by_name |= dict.fromkeys((typed_mark(mark) for mark in marks), index)
     if typed_mark(text) in by_name:
         return by_name[typed_mark(text)]
-    hint = did_you_mean(typed_mark(text), by_name, f"marks: {', '.join(by_name)}")
-    raise ResultError(f"member {text!r}: a number from 0 to {count - 1} or a mark ({hint})")
+    hint = did_you_mean(typed_mark(text), by_name, f"names: {', '.join(by_name)}")
+    numbers = f"a number from 0 to {count - 1}" if count > 1 else "0"
+    raise ResultError(f"member: {numbers} or a name is required, got {text!r} ({hint})")
 
 
 def member_number(text: str, count: int) -> int | None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.named_members import FASTEST, LOWEST_ENERGY, choose_member
+from paretosoc.results.front.named_members import FASTEST, KNEE, LOWEST_ENERGY, choose_member
 from paretosoc.results.problem.execution import FreeRunning
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 
@@ -36,6 +36,10 @@ def test_the_fastest_and_the_most_frugal_are_there_whatever_the_objectives(front
     assert choose_member(front, LOWEST_ENERGY) == np.argmin([m.energy_fj for m in front.members])
     with pytest.raises(ResultError, match="a number from 0 to"):
         choose_member(front, "slowest")
+    alone = dataclasses.replace(front, members=front.members[:1])
+    assert choose_member(alone, KNEE) == 0
+    with pytest.raises(ResultError, match=r"^member: 0 or a name is required, got 'knees'"):
+        choose_member(alone, "knees")
 
 
 @pytest.mark.parametrize("kinds", [("THROUGHPUT", "POWER"), ("EFFICIENCY", "THROUGHPUT")])
