@@ -17,7 +17,14 @@ from paretosoc.dse.inputs.exact_numbers import exact
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
 from paretosoc.dse.tools.choose.boards import BoardChoice, load_prices
-from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS, Effort, choose_boards
+from paretosoc.dse.tools.choose.choose import (
+    ALL,
+    DRAWS,
+    EVALUATIONS,
+    Effort,
+    boards_named,
+    choose_boards,
+)
 from paretosoc.dse.tools.choose.joined import joined_csv
 from paretosoc.dse.tools.choose.page import boards_page, boards_svg
 from paretosoc.dse.workload.read_options import read_options
@@ -140,9 +147,11 @@ def _text(value: object) -> object:
 def _prices(
     given: str | Path | Mapping[str, float] | None, names: Sequence[str]
 ) -> tuple[str, Mapping[str, float]]:
-    known = dict.fromkeys((*platform_names(), *names))
     if given is None:
         return "", {}
+    compared, left_out = boards_named(names)
+    own = (chip.name for chip in (*compared, *(chip for chip, _ in left_out)))
+    known = dict.fromkeys((*platform_names(), *own))
     if not isinstance(given, Mapping):
         return load_prices(given, known)
     for name, price in given.items():

@@ -43,6 +43,7 @@ from paretosoc.dse.workload.workload import Workload
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.power_mode import board_and_mode
 from paretosoc.results.front.choices import choose as choices_of
 from paretosoc.results.problem.limits import MEMORY, POOL, constraints_of
 from paretosoc.results.problem.problem import Problem
@@ -116,7 +117,7 @@ def choose_boards(
         boards = [
             replace(
                 _board(store, record, chip, effort),
-                price=prices[1].get(chip.name),
+                price=prices[1].get(chip.name, prices[1].get(board_and_mode(chip.name)[0])),
                 number_format=formats[chip.name].name,
                 remark=formats[chip.name].remark,
                 variants=each.names,
@@ -246,7 +247,7 @@ def _board(store: Store, record: RunRecord, chip: Platform, effort: Effort) -> B
     board = Board(chip.name, chip.title, Standing.REFUSED, run=record.name)
     if record.status is RunStatus.FAILED:
         lines = (record.error or "").strip().splitlines()
-        return replace(board, reason=lines[-1].partition(": ")[2] if lines else "")
+        return replace(board, reason=lines[-1] if lines else "")
     built = built_problem(record.inputs)
     problem, costs = built.problem, cost_origins(built)
     reason = ""

@@ -8,7 +8,14 @@ from math import isfinite
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines
 from paretosoc.dse.tools.choose.joined_page import joined_svg
-from paretosoc.dse.tools.choose.table import cells, columns, heading_lines, ranked, remark_lines
+from paretosoc.dse.tools.choose.table import (
+    cells,
+    columns,
+    heading_lines,
+    ranked,
+    remark_lines,
+    three_digits,
+)
 from paretosoc.results.export.html import html_page, read_asset
 
 _NAME, _CHARACTER, _ODDS, _PANEL, _GAP, _ROW, _TOP = 190, 8, 86, 210, 26, 26, 54
@@ -72,7 +79,7 @@ def _panel(
     parts = [
         _text(left, 16, name, "head"),
         _text(left, 36, "0", "soft"),
-        _text(left + most * scale, 36, f"{most:.3g}", "soft", "middle"),
+        _text(left + most * scale, 36, three_digits(most), "soft", "middle"),
     ]
     if limit is not None:
         x = left + limit * scale
@@ -96,7 +103,7 @@ def _bar(board: Board, figure: Figure, left: float, scale: float, y: float) -> l
         for value in (figure.least, figure.most)
     ]
     if ends[0] > end:
-        return [_text(end, y + 4, f"from {figure.least:.3g} ▸", "soft", "end")]
+        return [_text(end, y + 4, f"from {three_digits(figure.least)} ▸", "soft", "end")]
     parts = [
         f'<line class="{kind}" stroke-width="3" x1="{ends[0]:.1f}" x2="{min(ends[1], end):.1f}" '
         f'y1="{y}" y2="{y}"/>'

@@ -54,7 +54,7 @@ def columns(choice: BoardChoice) -> list[tuple[str, str]]:
         ("board", ""),
         *((name, "variant, with its accuracy in percent") for name in variant_names(choice)),
         ("serves", "whether it keeps all limits, and in how many of the draws"),
-        *([("price", choice.currency)] if any(b.price is not None for b in boards) else []),
+        *([(_price(choice), "of the board")] if any(b.price is not None for b in boards) else []),
         *([("format", "number format")] if len(formats) > 1 else []),
         *((name, "5th to 95th percentile") for name in names),
         ("memory left [GB]", "of the board's, beside weights and activations"),
@@ -71,8 +71,6 @@ def cells(choice: BoardChoice, board: Board) -> list[str]:
                 text = board.name + ("*" if board.assumed else "")
             case "serves":
                 text = f"{board.standing.value} {_percent(board.probability)}"
-            case "price":
-                text = "" if board.price is None else f"{board.price:g}"
             case "format":
                 text = board.number_format
             case "memory left [GB]":
@@ -80,6 +78,8 @@ def cells(choice: BoardChoice, board: Board) -> list[str]:
                 text = "-" if left is None else f"{left / 1000:.1f}"
             case "times off [%]":
                 text = "" if board.times_off_percent is None else str(board.times_off_percent[1])
+            case _ if title == _price(choice):
+                text = "" if board.price is None else f"{board.price:,g}"
             case _ if title in board.variants:
                 percent = board.accuracies.get(title)
                 text = board.variants[title] + ("" if percent is None else f" {percent:.1f}")
@@ -89,12 +89,18 @@ def cells(choice: BoardChoice, board: Board) -> list[str]:
     return found
 
 
+def _price(choice: BoardChoice) -> str:
+    return f"price [{choice.currency}]" if choice.currency else "price"
+
+
+def three_digits(value: float) -> str:
+    """Return a figure with three significant digits, and all before the point."""
+    return "∞" if isinf(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+
+
 def interval(figure: Figure) -> str:
     """Return an interval as text."""
-    least, most = (
-        "∞" if isinf(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-        for value in (figure.least, figure.most)
-    )
+    least, most = three_digits(figure.least), three_digits(figure.most)
     return "overloaded" if least == "∞" else f"{least} to {most}"
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -26,6 +27,7 @@ from paretosoc.dse.tools.campaign.execute import exploration
 from paretosoc.dse.tools.choose.boards import Board, Figure, Standing, in_order, standing_of
 from paretosoc.dse.tools.choose.formats import choose_formats
 from paretosoc.dse.tools.choose.judge import ENERGY, nearest_row
+from paretosoc.dse.tools.choose.table import three_digits
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.results.front.front import Front
@@ -264,6 +266,28 @@ def test_the_command_writes_table_page_and_picture(dse, tmp_path: Path) -> None:
     assert order.replace("price, then ", "") in unpriced
     # A campaign's commands read the folder.
     assert "3 runs: 0 waiting, 2 finished, 1 infeasible" in dse("campaign", "status", out).out
+
+
+def test_prices_are_by_the_names_of_the_table(dse, tmp_path: Path) -> None:
+    """That of a platform file is in the file, and a power mode costs what its board does."""
+    own, mode = tmp_path / "file.json", "jetson-orin-nano-8gb@15W"
+    own.write_text('{"extends": "jetson-xavier-nx", "name": "own"}')
+    prices = tmp_path / "prices.json"
+    prices.write_text('{"currency": "EUR", "boards": {"own": 1450, "jetson-orin-nano-8gb": 280}}')
+    call = ("choose", workload(tmp_path), "-o", tmp_path / "o", *COMMAND, "--price", prices)
+    done = dse(*call, "--boards", f"{own},{mode}")
+    assert done.status == 0, done.err
+    assert "EUR" in done.out
+    rows = {line.split()[0].rstrip("*"): line.split() for line in done.out.splitlines() if line}
+    assert "1,450" in rows["own"]
+    assert "280" in rows[mode]
+    assert "price [EUR]" in (tmp_path / "o" / "boards.html").read_text()
+    prices.write_text(json.dumps({"boards": {str(own): 1450}}))
+    assert "there is no board" in dse(*call, "--boards", own).err
+
+
+def test_large_figures_have_no_exponent() -> None:
+    assert [three_digits(value) for value in (0.12345, 3374.6, inf)] == ["0.123", "3,375", "∞"]
 
 
 def test_no_board_for_it_is_status_1(dse, tmp_path: Path) -> None:
