@@ -114,9 +114,10 @@ def check_magnitudes(problem: Problem) -> None:
 
 
 def _most_sharing(problem: Problem, u: int) -> float:
-    """Return by how much all networks at once slow each other on a shared unit at most."""
-    unit, count = problem.units[u], len(problem.networks)
-    if unit.dispatch != SHARED or count == 1:
+    """Return by how much all networks that it can run slow each other on a shared unit at most."""
+    unit = problem.units[u]
+    count = sum(problem.allowed[list(each.groups), u].any() for each in problem.networks)
+    if unit.dispatch != SHARED or count <= 1:
         return 1.0
     least = WORK_PER_PS - LOSS_LIMIT
     share = WORK_PER_PS * SHARING_WHOLE // (count * (SHARING_WHOLE + unit.sharing_permille))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import paretosoc as dse
 from benchmarks.problems.number_formats import with_losses
 from benchmarks.problems.random_problem import (
     RandomShape,
@@ -280,3 +283,18 @@ def test_memory_of_many_pools_is_in_int64_or_refused() -> None:
         design = random_design(rng, changed)
         outcomes = make_outcomes(changed)(design.row[None])
         assert tuple(outcomes.objectives[0].tolist()) == plain_outcome(changed, design).objectives
+
+
+def test_a_unit_is_shared_by_the_networks_that_it_can_run(tmp_path: Path) -> None:
+    """Tasks on the CPU lengthen no schedule of the GPU."""
+    file = tmp_path / "many.json"
+    networks = [{"network": "squeezenet"}, {"network": "resnet18"}]
+    tasks = [{"name": f"t{i}", "times": [{"unit": "cpu", "ms": 0.001}]} for i in range(8)]
+    few, many = ({"networks": networks}, {"networks": networks, "tasks": tasks})
+    for document in (few, many):
+        file.write_text(json.dumps(document))
+        problem = dse.Problem(file, "jetson-orin-nano-8gb", groups=2).numeric
+        gpu = next(unit for unit in problem.units if unit.name == "gpu")
+        slow = replace(gpu, time_ps=gpu.time_ps * 4000)
+        units = tuple(slow if unit is gpu else unit for unit in problem.units)
+        check_magnitudes(replace(problem, units=units))
