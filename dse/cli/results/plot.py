@@ -53,6 +53,7 @@ def plot(
             help="Platform of networks: roofline draws all units at their fastest clocks.",
         ),
     ] = None,
+    dim: opt.Dimensions = None,
     label: Annotated[
         list[str] | None,
         Option("--label", help="Label per result, in order. [default: the folder's name]"),
@@ -64,6 +65,9 @@ def plot(
     from paretosoc.dse.api.result import open_result
     from paretosoc.dse.inputs.output import check_output_file
     from paretosoc.dse.tools.analysis.roofline import unit_rooflines
+    from paretosoc.dse.workload.read_options import parse_options
+    from paretosoc.dse.workload.workload_file import workload_from
+    from paretosoc.platforms.io.platform_file import load_platform
     from paretosoc.results.export.result_folder import other_kind
     from paretosoc.results.plots.roofline import draw_roofline
     from paretosoc.results.plots.style import PICTURE_MAKERS
@@ -76,10 +80,14 @@ def plot(
     if platform is not None:
         if what is not Plot.ROOFLINE or member or label:
             raise WorkloadError("--platform: is for roofline, without --member and --label")
-        problem = Problem([str(name) for name in folders], platform)
+        workload, chip = workload_from(list(map(str, folders))), load_platform(platform)
+        options = parse_options({"runtime": "none", "dimensions": dim})
+        problem = Problem.from_options(workload, chip, options)
         roofs = unit_rooflines(problem.numeric, problem.costs, problem.platform)
         _write(output, draw_roofline([("fastest", roofs)]).picture())
         return
+    if dim:
+        raise WorkloadError("--dim: is for roofline with --platform")
     for folder in folders:
         if not folder.is_dir():
             raise WorkloadError(f"{folder}: there is no such folder")

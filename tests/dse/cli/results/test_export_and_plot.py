@@ -110,10 +110,11 @@ def test_every_plot_of_one_and_of_two_results(dse, pair_folder, tmp_path, what, 
 def test_rooflines_of_networks_need_no_folder(dse, tmp_path):
     file = tmp_path / "roofs.svg"
     board = ("-p", "jetson-agx-xavier", "-o", file)
-    outcome = dse("plot", "roofline", "alexnet", "squeezenet", *board)
+    sizes = ("--dim", "qwen2-0.5b:sequence=16")
+    outcome = dse("plot", "roofline", "alexnet", "qwen2-0.5b", *board, *sizes)
     assert outcome.status == 0, outcome.err
     drawn = file.read_text("utf-8")
-    for unit in ("gpu (gpu 1377 MHz", "dla0, dla1 (dla 1395 MHz"):
+    for unit in ("cpu (cpu 2266 MHz", "gpu (gpu 1377 MHz", "dla0, dla1 (dla 1395 MHz"):
         assert f"fastest: {unit}" in drawn
     outcome = dse("plot", "gantt", "alexnet", *board, "--force")
     assert (outcome.status, len(outcome.lines)) == (2, 1)
@@ -125,6 +126,7 @@ def test_rooflines_of_networks_need_no_folder(dse, tmp_path):
     [
         (["front", "-o", "a.gif"], ".svg, .pdf or .png is required"),
         (["front", "-o", "a.svg", "--member", "knee"], "is for gantt, energy, roofline"),
+        (["front", "-o", "a.svg", "--dim", "a=3"], "--dim: is for roofline with --platform"),
         (["gantt", "-o", "a.svg", "--label", "a", "--label", "b"], "--label: 1 required, got 2"),
         (["gantt", "-o", "a.svg", "--member", "best"], "a number from 0"),
         (["pie", "-o", "a.svg"], "pie"),
