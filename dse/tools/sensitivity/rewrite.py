@@ -17,6 +17,7 @@ from paretosoc.dse.tools.sensitivity.samples import Sample
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.catalogue.catalogue import model_file
+from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.importer import import_onnx_bytes, model_errors
 from paretosoc.sdf.onnx.nodes import FLOAT, FLOAT16
 from paretosoc.sdf.onnx.parts import PartTensor, cut_model
@@ -43,8 +44,8 @@ def trained_model(source: str, dimensions: Mapping[str, int] | None = None) -> T
         dimensions: sizes of dynamic dimensions by name.
 
     Raises:
-        GraphError: if it cannot be read or has a dimension without a size.
-        ResultError: if it has no trained weights, or is quantised.
+        GraphError: if it cannot be read, has a dimension without a size or no trained weights.
+        ResultError: if it is quantised.
     """
     from onnx import version_converter
     from onnx.external_data_helper import load_external_data_for_model
@@ -62,9 +63,7 @@ def trained_model(source: str, dimensions: Mapping[str, int] | None = None) -> T
         if file.folder is not None:
             load_external_data_for_model(model, str(file.folder))
         if part.weights or _is_filled(model):
-            raise ResultError(
-                f"{file.label}: a model with trained weights is required, this one has none"
-            )
+            raise GraphError("a model with trained weights is required, this one has none")
         version = next(entry.version for entry in model.opset_import if not entry.domain)
         if version < QDQ_OPSET:
             model = version_converter.convert_version(model, QDQ_OPSET)

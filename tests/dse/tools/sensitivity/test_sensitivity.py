@@ -259,6 +259,7 @@ def test_the_command_writes_a_row_for_every_layer(dse, model, tmp_path):
     ("arguments", "message"),
     [
         (("squeezenet", "--data", "random"), "a model with trained weights is required"),
+        (("resnet50", "--data", "random"), "light_resnet50.onnx: a model with trained weights is"),
         (("{models}/resnet18_qdq.onnx", "--data", "random"), "a model in floats is required"),
         (("{model}", "--data", "{folder}"), "a folder with samples (.npy, .npz, .png, .jpg, "),
         (("{model}", "--data", "random", "--format", "int4"), "one of int8, fp16 is required"),
@@ -269,3 +270,4 @@ def test_the_command_refuses(dse, model, tmp_path, arguments, message):
     done = dse("sensitivity", *texts, "-o", tmp_path / "s.csv")
     assert done.status == 2
     assert message in done.err
+    assert "not a sound" not in done.err
