@@ -11,7 +11,7 @@ from pathlib import Path
 from paretosoc.common.options import as_written
 from paretosoc.dse.inputs.kinds import texts_by_name
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.power_mode import board_and_mode
 from paretosoc.results.costs.cost_origins import NetworkOrigins
@@ -84,8 +84,8 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
 
 
 def searched_platform(front: Front) -> Platform:
-    """Return the platform of a front: by its name, or of the file that the command of the search
-    named, as seen from here, if that is still the same.
+    """Return the platform of a front: of the file that the command of the search named, as seen
+    from here, if that is still the same, or by its name.
 
     Raises:
         PlatformError: if neither is there.
@@ -93,8 +93,8 @@ def searched_platform(front: Front) -> Platform:
     """
     source = front.provenance
     board, mode = board_and_mode(source.platform)
-    file = None if board in platform_names() else _file_of(source.command)
-    if file is None:
+    file = _file_of(source.command)
+    if file is None or board_and_mode(file)[0] == board:
         return load_platform(source.platform)
     if mode:
         # The command may have named several modes.

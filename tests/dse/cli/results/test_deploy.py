@@ -256,10 +256,12 @@ def test_check_reads_a_tree_and_writes_nothing(dse, pair_folder, tmp_path):
         assert "exactly one is required" in ran.err
 
 
-def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path):
-    """By the command that the result keeps; another file in its place is refused."""
+@pytest.mark.parametrize("name", [{"name": "mine"}, {}])
+def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path, name):
+    """By the command that the result keeps; another file in its place is refused. Without a name
+    it has that of the board that it extends."""
     mine = tmp_path / "mine.json"
-    mine.write_text(json.dumps({"extends": "jetson-agx-xavier", "name": "mine"}))
+    mine.write_text(json.dumps({"extends": "jetson-agx-xavier", **name}))
     folder, out = tmp_path / "run", tmp_path / "out"
     search = [
         *("explore", "squeezenet", "-p", str(mine), "--groups", "3", "--max-evaluations", "200"),
@@ -271,7 +273,7 @@ def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path):
     assert "/sys/" in (out / "set_clocks.sh").read_text()
     assert "can be deployed to: nvpmodel" in dse("show", folder, "--member", 0).out
     assert dse("report", folder).err == ""
-    mine.write_text(json.dumps({"extends": "jetson-agx-xavier", "name": "mine", "title": "New"}))
+    mine.write_text(json.dumps({"extends": "jetson-agx-xavier", **name, "title": "New"}))
     other = dse("deploy", folder, "--to", "sysfs", "-o", tmp_path / "two")
     assert other.status == 2
     assert "mine.json is not the file that was explored" in other.err
