@@ -178,6 +178,18 @@ def test_the_readme_sets_up_by_two_commands_and_make_demo_is_its_front() -> None
     assert hero.replace("runs/camera", "runs/demo --force") in " ".join(demo.split())
 
 
+def test_no_page_writes_a_folder_that_another_command_has_written() -> None:
+    """Whoever follows them would be told that it exists already."""
+    commands: dict[str, set[str]] = {}
+    for page in PAGES:
+        text = re.sub(r" *\\\n *", " ", text_of(page))
+        for command, folder in re.findall(r"^ *(dse .*-o (runs/[\w-]+).*)$", text, re.MULTILINE):
+            if not re.search(r"--merge|dse (deploy|campaign run)", command):
+                commands.setdefault(folder, set()).add(command)
+    assert len(commands) > 20
+    assert [names for names in commands.values() if len(names) > 1] == []
+
+
 def test_every_objective_is_explained() -> None:
     explained = re.findall(
         r"^\| `([a-z][a-z0-9-]*)`(?:, free-running only)? \|",

@@ -218,7 +218,7 @@ COMMANDS = (
     Command(
         "detectors",
         "dse choose examples/workloads/detectors.yaml --boards jetson-orin-nano-8gb --jobs 1"
-        " -o runs/detectors",
+        " -o runs/sizes",
     ),
     Command(
         "detector-fronts",

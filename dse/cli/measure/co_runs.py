@@ -68,6 +68,8 @@ def co_runs(
     if tables:
         if len(tables) < len(subjects):
             raise WorkloadError("networks or tables are required, got both")
+        if output is not None:
+            raise WorkloadError("--output: is for networks, not for tables")
         _report(fit_co_runs(read_co_runs(tables)))
         return
     if output is None or len(set(subjects)) < max(FEWEST_NETWORKS, len(subjects)):
@@ -81,7 +83,7 @@ def co_runs(
         choose_units(load_platform(platform), names)
         runs = [run for pair in plan(subjects, names) for run in pair if run is not None]
         _write(output, [(run, "") for run in runs])
-        print(f"written: {output}; fill in ms, then 'dse measure co-runs {output}'")
+        print(f"Written to {output}; fill in ms, then 'dse measure co-runs {output}'")
         return
     rows = run_co_runs(
         subjects,

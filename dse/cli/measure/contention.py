@@ -73,7 +73,7 @@ def contention(
         return
     title = name or f"my-{load_platform(platform).name}"
     _write_platform(output, platform, title, units, entry)
-    print(f"written: {output}; use it with -p {output}")
+    print(f"Written to {output}; use it with -p {output}")
 
 
 def _write_platform(

@@ -205,7 +205,7 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
     data = document_bytes(document)
     if output is not None:
         replace_file(output, data)
-        lines.append(f"written: {output}")
+        lines.append(f"Written to {output}")
     print("\n".join(lines))
     left_out = [*flagged, *(text for item in imports for text in item.flagged)]
     for text in left_out[:MAX_FLAGGED]:

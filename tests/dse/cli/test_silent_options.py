@@ -93,3 +93,8 @@ def test_nodes_of_a_proof_are_refused_with_robust_which_has_none(dse, tmp_path):
     assert got.lines == ["dse: --max-nodes: is for a proof, and --robust has none"]
     few = ("--max-nodes", "0", "--max-evaluations", "20", "-q")
     assert dse(*command, *few, "-o", tmp_path / "run").status == 0
+
+
+def test_tables_of_co_runs_have_no_output(dse, tmp_path):
+    got = dse("measure", "co-runs", tmp_path / "co.csv", "-o", tmp_path / "out.csv")
+    assert (got.status, got.lines) == (2, ["dse: --output: is for networks, not for tables"])
