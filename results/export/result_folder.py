@@ -45,6 +45,8 @@ PROBLEM_FILE = "problem.json"
 COSTS_FILE = "costs.json"
 BOUNDS_FILE = "bounds.json"
 REPORT_FILE = "report.html"
+CAMPAIGN_FILE = "campaign.sqlite"
+"""Database of a campaign, whose folder holds many results."""
 CERTIFICATE, EPSILON = "certificate", "epsilon"
 """Names of proofs: of the whole front or its best member, and of the whole front within an
 epsilon."""
@@ -215,6 +217,11 @@ def require_result_folder(folder: Path) -> None:
         )
     if not folder.is_dir():
         raise ResultError(f"{folder}: there is no such folder")
+    if (folder / CAMPAIGN_FILE).exists():
+        raise ResultError(
+            f"{folder}: the folder of a result is required, got a campaign's; 'dse campaign "
+            "extract' writes that of a run"
+        )
     if not any((folder / name).exists() for name in RESULT_FILES) and other_kind(folder) is None:
         raise ResultError(f"{folder}: the folder of a result is required, it has no {FRONT_FILE}")
 

@@ -36,15 +36,19 @@ from paretosoc.dse.tools.campaign.store.run import (
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.costs.costs_file import costs_from_bytes
 from paretosoc.results.errors import ResultError
-from paretosoc.results.export.result_folder import COSTS_FILE, FRONT_FILE, PROBLEM_FILE
+from paretosoc.results.export.result_folder import (
+    CAMPAIGN_FILE,
+    COSTS_FILE,
+    FRONT_FILE,
+    PROBLEM_FILE,
+)
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.front_document import front_from_document
 from paretosoc.results.io.canonical_json import content_sha256, parse, sha256_of
 from paretosoc.results.problem.problem_file import problem_from_bytes
 
-DATABASE = "campaign.sqlite"
 _FOLDERS = ("results", "problems", "parts", "owners")
-_ENTRIES = (*_FOLDERS, *(DATABASE + ending for ending in ("", "-wal", "-shm", "-journal")))
+_ENTRIES = (*_FOLDERS, *(CAMPAIGN_FILE + ending for ending in ("", "-wal", "-shm", "-journal")))
 _DONE = tuple(status.value for status in DONE)
 _SHOWN_ERROR = 2000
 
@@ -61,10 +65,10 @@ class Store:
         self.folder = folder
         for name in _ENTRIES:
             file_in(folder, name, ResultError)
-        database = folder / DATABASE
+        database = folder / CAMPAIGN_FILE
         if not database.exists():
             if not create:
-                raise ResultError(f"{folder}: is not the folder of a campaign: no {DATABASE}")
+                raise ResultError(f"{folder}: is not the folder of a campaign: no {CAMPAIGN_FILE}")
             if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
                 raise ResultError(f"{folder}: is not empty, and not the folder of a campaign")
         self._owner: Owner | None = None
@@ -109,7 +113,7 @@ class Store:
         try:
             yield
         except sqlite3.Error as error:
-            raise ResultError(f"{self.folder / DATABASE}: {error}") from None
+            raise ResultError(f"{self.folder / CAMPAIGN_FILE}: {error}") from None
         except OSError as error:
             raise ResultError(f"{self.folder}: {error.strerror or error}") from None
 

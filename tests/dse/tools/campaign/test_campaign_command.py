@@ -252,6 +252,15 @@ def test_extracted_results_are_result_folders(campaign, records, dse, tmp_path):
     assert "infeasible" in refused.err
 
 
+def test_commands_of_results_name_what_a_campaign_is_for(campaign, dse):
+    folder = campaign / "runs"
+    assert dse("campaign", "report", folder).status == 0
+    for command in ("show", "verify", "certify", "report"):
+        told = dse(command, folder)
+        assert told.status == 2
+        assert "got a campaign's; 'dse campaign extract' writes that of a run" in told.err
+
+
 def test_status(campaign, dse):
     told = json.loads(dse("campaign", "status", campaign / "runs", "--json").out)
     assert {key: told[key] for key in ("runs", "finished", "infeasible", "waiting", "failed")} == {
