@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from paretosoc.common.documents.predicates import Predicates, to_the_end
 from paretosoc.common.documents.strict_json import json_path, parse_json
-from paretosoc.common.text import did_you_mean
+from paretosoc.common.text import did_you_mean, pluralize
 
 if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
@@ -161,13 +161,18 @@ def _requirement(error: ValidationError) -> str:
         "minimum": "must be at least {}",
         "maximum": "must be at most {}",
         "exclusiveMinimum": "must be above {}",
-        "minLength": "must have at least {} characters",
-        "maxLength": "must have at most {} characters",
-        "minItems": "must have at least {} items",
-        "maxItems": "must have at most {} items",
-        "minProperties": "must have at least {} entries",
         "pattern": "must match {}",
     }
+    sizes = {
+        "minLength": ("least", "character", "characters"),
+        "maxLength": ("most", "character", "characters"),
+        "minItems": ("least", "item", "items"),
+        "maxItems": ("most", "item", "items"),
+        "minProperties": ("least", "entry", "entries"),
+    }
+    if size := sizes.get(str(error.validator)):
+        bound, *nouns = size
+        return f"must have at {bound} {pluralize(wanted, *nouns)}"
     if error.validator == "required":
         missing = [key for key in wanted if key not in came]
         return f"must have {', '.join(missing)}"

@@ -102,7 +102,7 @@ def test_what_cannot_be_written() -> None:
         (["actors"], {}, r"file: \$\.actors: must be of type array, got an object"),
         (["actors", 0], [], r"file: \$\.actors\[0\]: must be of type object, got a list"),
         (["actors", 0, "name"], 3, "name: must be of type string, got 3"),
-        (["actors", 0, "phases"], [], "phases: must have at least 1 items"),
+        (["actors", 0, "phases"], [], "phases: must have at least 1 item"),
         (["actors", 0, "phases", 1, "time"], -1, r"phases\[1\]\.time: must be at least 0, got -1"),
         (["actors", 0, "phases", 1, "time"], True, "got true"),
         (["actors", 0, "phases", 1, "time"], 1.0, "got 1.0"),
