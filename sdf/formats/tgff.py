@@ -2,7 +2,8 @@
 
 Carried: the tasks and arcs of one ``@TASK_GRAPH``, the quantities of ``@COMMUN_QUANT`` as bits, as
 E3S and SDF3 count them, and the times of every table with a column ``task_time`` or ``exec_time``.
-Such a table is a processor type, named like ``CORE0``. Times become cycles: a ``task_time``, as in
+Such a table is a processor type, named like ``CORE0``. Tables called ``COMMUN``, as TGFF's examples
+call those of arcs, count only if there are no others. Times become cycles: a ``task_time``, as in
 E3S, is in seconds at the clock that the table has as ``max_freq``, else at 1 GHz. An ``exec_time``
 has no unit, and one is 1000 cycles. Names of columns stand in comments. Periods and deadlines are
 notes.
@@ -23,6 +24,7 @@ from paretosoc.sdf.graph import Actor, Channel, SdfGraph
 
 CYCLES = {"task_time": 10**9, "exec_time": 1000}
 """Cycles of a time of one, by the name of the column."""
+OF_ARCS = "COMMUN"
 _OPEN = re.compile(r"@(\w+)\s+(\d+)\s*\{$")
 
 
@@ -56,6 +58,7 @@ def parse_tgff(data: bytes, number: int = 0, *, origin: str = "TGFF") -> SdfGrap
         if len(row) == 2 and row[0].isdigit()
     }
     tables = [table for block in blocks if (table := _times(block)) is not None]
+    tables = [table for table in tables if not table[0].startswith(OF_ARCS)] or tables
     kinds: dict[str, int] = {}
     channels: dict[str, Channel] = {}
     notes = list(_notes(tables))

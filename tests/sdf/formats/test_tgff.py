@@ -83,6 +83,15 @@ def test_a_graph_of_a_file() -> None:
     assert [actor.name for actor in parse_tgff(TEXT.encode()).actors] == ["alone"]
 
 
+def test_a_table_of_arcs_is_no_processor_beside_others() -> None:
+    """TGFF's examples call it COMMUN, and files with such a table alone take it for times."""
+    arcs = "@COMMUN 0 {\n# type exec_time\n0 29\n1 31\n}\n"
+    first = TEXT.replace("# A processor\n", arcs)
+    assert parse_tgff(first.encode(), 3).actors == parse_tgff(TEXT.encode(), 3).actors
+    alone = parse_tgff((TEXT.partition("# A processor\n")[0] + arcs).encode(), 3)
+    assert dict(alone.actors[0].execution_times) == {"COMMUN0": 29_000}
+
+
 def test_seconds_without_a_clock_are_cycles_of_a_gigahertz() -> None:
     text = TEXT.replace("max_freq", "max_size").encode()
     graph = parse_tgff(text, 3)
