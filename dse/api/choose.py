@@ -10,13 +10,15 @@ from typing import Any
 
 from paretosoc.common.files import replace_file
 from paretosoc.common.options import as_written
+from paretosoc.common.text import did_you_mean
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments, check_keywords, check_type
+from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.inputs.exact_numbers import exact
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress
-from paretosoc.dse.tools.choose.boards import BoardChoice, load_prices
+from paretosoc.dse.tools.choose.boards import BoardChoice
 from paretosoc.dse.tools.choose.choose import (
     ALL,
     DRAWS,
@@ -147,17 +149,28 @@ def _text(value: object) -> object:
 def _prices(
     given: str | Path | Mapping[str, float] | None, names: Sequence[str]
 ) -> tuple[str, Mapping[str, float]]:
+    """Return the currency, and the price by board.
+
+    Raises:
+        WorkloadError: if the file cannot be read or does not fit the schema, or a board is unknown.
+    """
     if given is None:
         return "", {}
+    if isinstance(given, Mapping):
+        place, currency, prices = as_written("prices"), "", given
+    else:
+        place = str(given)
+        document = parse_input(read_input(given), place, "prices")
+        currency = document.get("currency", "")
+        prices = {name: float(price) for name, price in document["boards"].items()}
     compared, left_out = boards_named(names)
     own = (chip.name for chip in (*compared, *(chip for chip, _ in left_out)))
     known = dict.fromkeys((*platform_names(), *own))
-    if not isinstance(given, Mapping):
-        return load_prices(given, known)
-    for name, price in given.items():
+    for name, price in prices.items():
         number = exact(price)
         if number is None or number < 0:
             raise wrong_argument("prices", "a number of at least 0 for each board", price)
         if name not in known:
-            raise WorkloadError(f"{as_written('prices')}: there is no board {name!r}")
-    return "", given
+            hint = did_you_mean(name, known)
+            raise WorkloadError(f"{place}: there is no board {name!r} ({hint})")
+    return currency, prices

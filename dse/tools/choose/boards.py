@@ -1,19 +1,14 @@
 """The answer of ``dse choose``: the standing and the figures of each board and combination of
-variants, and prices of boards."""
+variants."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from enum import Enum
 from math import isfinite
-from pathlib import Path
 from typing import Any
 
-from paretosoc.common.text import did_you_mean
-from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.tools.choose.joined import JoinedFront, label_of
 from paretosoc.results.front.choices import SURE
 from paretosoc.results.io.canonical_json import finite_or_none
@@ -143,20 +138,3 @@ def in_order(boards: list[Board], energy: str) -> tuple[Board, ...]:
         return places.index(board.standing), -(board.probability or 0.0), used
 
     return tuple(sorted(boards, key=key))
-
-
-def load_prices(path: str | Path, boards: Collection[str]) -> tuple[str, dict[str, float]]:
-    """Return the currency and the price of each board.
-
-    Raises:
-        WorkloadError: if it cannot be read, does not fit the schema, or names another board.
-    """
-    file = os.fspath(path)
-    document = parse_input(read_input(path), file, "prices")
-    for name in document["boards"]:
-        if name not in boards:
-            raise WorkloadError(
-                f"{file}: there is no board {name!r} ({did_you_mean(name, boards)})"
-            )
-    prices = {name: float(price) for name, price in document["boards"].items()}
-    return document.get("currency", ""), prices
