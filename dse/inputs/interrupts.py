@@ -1,4 +1,4 @@
-"""Ctrl-C as a request to end at the next safe point."""
+"""Ctrl-C, or SIGTERM, as a request to end at the next safe point."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from types import FrameType
 
 
 class Interrupt:
-    """A flag that tells whether Ctrl-C was pressed."""
+    """A flag that tells whether one of them came."""
 
     requested = False
 
 
 @contextmanager
 def deferred_interrupt() -> Iterator[Interrupt]:
-    """Defer the first Ctrl-C within the block. The second one raises KeyboardInterrupt.
+    """Defer the first Ctrl-C or SIGTERM, by which batch systems and containers end a program,
+    within the block. The second one raises KeyboardInterrupt.
 
     Python delivers signals to the main thread only. In other threads nothing changes.
     """
@@ -25,15 +26,17 @@ def deferred_interrupt() -> Iterator[Interrupt]:
     if threading.current_thread() is not threading.main_thread():
         yield interrupt
         return
-    before = signal.getsignal(signal.SIGINT)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 
     def note(signum: int, frame: FrameType | None) -> None:
         if interrupt.requested:
             raise KeyboardInterrupt
         interrupt.requested = True
 
-    signal.signal(signal.SIGINT, note)
+    for number in before:
+        signal.signal(number, note)
     try:
         yield interrupt
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

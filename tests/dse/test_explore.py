@@ -248,9 +248,10 @@ def test_bad_input_is_one_line_and_writes_nothing(arguments, said, tmp_path, cap
     assert not folder.exists()
 
 
-def test_ctrl_c_keeps_the_front_found_so_far(tmp_path):
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
+def test_ctrl_c_keeps_the_front_found_so_far(tmp_path, name):
     path = tmp_path / "interrupted"
-    # Ctrl-C comes with the third generation, whenever that is.
+    # It comes with the third generation, whenever that is.
     code = """
 import os, signal, sys
 from paretosoc.dse.cli.main import run
@@ -260,7 +261,7 @@ generations = []
 def press(self, progress):
     generations.append(progress)
     if len(generations) == 3:
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.NAME)
 ProgressLine.__call__ = press
 status = run(sys.argv[1:])
 assert len(generations) == 3, len(generations)
@@ -268,7 +269,10 @@ sys.exit(status)
 """
     arguments = command(path, evaluations=10**9)
     done = subprocess.run(
-        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=False
+        [sys.executable, "-c", code.replace("NAME", name), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 130, done.stderr
     assert "Traceback" not in done.stderr
