@@ -38,6 +38,25 @@ def plain_table(*headings: str, no_wrap: bool = False, **style: Any) -> Table:
     return table
 
 
+_APART = 3
+"""Spaces between two columns of a table."""
+
+
+def in_blocks(labels: Iterable[int], columns: Sequence[int], width: int) -> list[list[int]]:
+    """Return the places of columns in as many tables, all with the same labels, as it takes to cut
+    nothing at this width. Labels and columns are given by the widths that they need."""
+    room = width + _APART - sum(_APART + label for label in labels)
+    blocks: list[list[int]] = [[]]
+    used = 0
+    for place, needed in enumerate(columns):
+        if blocks[-1] and used + _APART + needed > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(place)
+        used += _APART + needed
+    return blocks
+
+
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.tables import csv_text, plain_table
+from paretosoc.common.tables import csv_text, in_blocks, plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
@@ -237,12 +237,12 @@ def _print(pivot: Pivot) -> None:
     heads = [" / ".join(part or NOT_GIVEN for part in column) for column in pivot.columns]
     console = open_console()
     print(title)
-    for block in _blocks(pivot.row_fields, labels, heads, texts, console.width):
+    named = [max(map(len, words)) for words in zip(pivot.row_fields, *labels, strict=True)]
+    least = [_least(heads, texts, column) for column in range(len(heads))]
+    for block in in_blocks(named, least, console.width):
         result = plain_table(*pivot.row_fields, no_wrap=True)
         for column in block:
-            result.add_column(
-                heads[column], justify="right", min_width=_least(heads, texts, column)
-            )
+            result.add_column(heads[column], justify="right", min_width=least[column])
         for label, row in zip(labels, texts, strict=True):
             result.add_row(*label, *(row[column] for column in block))
         console.print(result)
@@ -251,30 +251,6 @@ def _print(pivot: Pivot) -> None:
 def _least(heads: Sequence[str], texts: Sequence[Sequence[str]], column: int) -> int:
     """Return the width that a column needs, so that no word is cut."""
     return max(map(len, [*heads[column].split(), *(row[column] for row in texts)]))
-
-
-def _blocks(
-    fields: Sequence[str],
-    labels: Sequence[Sequence[str]],
-    heads: Sequence[str],
-    texts: Sequence[Sequence[str]],
-    width: int,
-) -> list[list[int]]:
-    """Return the columns in as many tables as it takes to cut no word at this width."""
-    room = width - sum(
-        2 + max(map(len, [name, *(label[place] for label in labels)]))
-        for place, name in enumerate(fields)
-    )
-    blocks: list[list[int]] = [[]]
-    used = 0
-    for column in range(len(heads)):
-        needed = 2 + _least(heads, texts, column)
-        if blocks[-1] and used + needed > room:
-            blocks.append([])
-            used = 0
-        blocks[-1].append(column)
-        used += needed
-    return blocks
 
 
 def _text(cell: Cell | None) -> str:

@@ -14,7 +14,7 @@ from paretosoc.dse.cli.search.explore import Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import say, show
+from paretosoc.dse.cli.shared.terminal import open_console, say, show
 from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
 from paretosoc.dse.tools.choose.table import choice_views
@@ -103,6 +103,6 @@ def choose(
     if as_json:
         print(json.dumps(found.to_document(), indent=1))
     elif not quiet:
-        show(*choice_views(found))
+        show(*choice_views(found, open_console().width))
         print(f"\nWritten to {output}: {PAGE}; dse campaign report {output} shows the fronts")
     return 0 if found.boards[0].standing is Standing.SERVES else 1

@@ -6,33 +6,38 @@ from collections.abc import Iterator, Sequence
 from math import isinf
 from typing import TYPE_CHECKING
 
-from paretosoc.common.tables import plain_table
+from paretosoc.common.tables import in_blocks, plain_table
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines, label_of
 from paretosoc.results.front.choices import SURE
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
+    from rich.console import JustifyMethod, RenderableType
 
 
-def choice_views(choice: BoardChoice) -> list[RenderableType]:
-    """Return the table and the lines below it."""
-    texts = {"board", "serves", *variant_names(choice)}
-    table = plain_table()
-    for place, (title, _) in enumerate(columns(choice)):
-        head = title.replace(" ", "\n").replace("[", "").replace("]", "")
-        is_text = title in texts
-        shown = [cells(choice, board)[place] for board in ranked(choice)] if is_text else []
-        least = max(map(len, [*head.split("\n"), *shown]))
-        table.add_column(
-            head, justify="left" if is_text else "right", no_wrap=is_text, min_width=least
-        )
-    for board in ranked(choice):
-        style = "bold" if board.standing is Standing.SERVES else None
-        table.add_row(*cells(choice, board), style=style)
+def choice_views(choice: BoardChoice, width: int) -> list[RenderableType]:
+    """Return the table, in parts that fit into this width, and the lines below it."""
+    titles = [title for title, _ in columns(choice)]
+    heads = [title.replace(" ", "\n").replace("[", "").replace("]", "") for title in titles]
+    rows = [cells(choice, board) for board in ranked(choice)]
+    least = [
+        max(map(len, [*head.split("\n"), *(row[place] for row in rows)]))
+        for place, head in enumerate(heads)
+    ]
+    first = titles.index("serves") + 1
     head, *rest = heading_lines(choice)
-    below = [*remark_lines(choice), *joined_lines(choice.fronts)]
-    return [f"{choice.workload}: {head}", *rest, "", table, "", *below]
+    views: list[RenderableType] = [f"{choice.workload}: {head}", *rest, ""]
+    for block in in_blocks(least[:first], least[first:], width):
+        table = plain_table()
+        places = [*range(first), *(first + place for place in block)]
+        for place in places:
+            justify: JustifyMethod = "left" if place < first else "right"
+            table.add_column(heads[place], justify=justify, no_wrap=True)
+        for board, row in zip(ranked(choice), rows, strict=True):
+            style = "bold" if board.standing is Standing.SERVES else None
+            table.add_row(*(row[place] for place in places), style=style)
+        views += [table, ""]
+    return [*views, *remark_lines(choice), *joined_lines(choice.fronts)]
 
 
 def ranked(choice: BoardChoice) -> list[Board]:

@@ -13,6 +13,7 @@ import time
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -284,6 +285,18 @@ def test_prices_are_by_the_names_of_the_table(dse, tmp_path: Path) -> None:
     assert "price [EUR]" in (tmp_path / "o" / "boards.html").read_text()
     prices.write_text(json.dumps({"boards": {str(own): 1450}}))
     assert "there is no board" in dse(*call, "--boards", own).err
+
+
+def test_a_terminal_of_80_columns_shows_every_figure(dse, tmp_path: Path, monkeypatch: Any) -> None:
+    """What does not fit stands in a further table below, with the boards again."""
+    prices = tmp_path / "prices.json"
+    prices.write_text(json.dumps({"currency": "EUR", "boards": dict.fromkeys(BOARDS, 1450)}))
+    call = ("choose", workload(tmp_path), "-o", tmp_path / "o", *COMMAND, "--price", prices)
+    wide = dse(*call, "--boards", ",".join(BOARDS)).out.partition("serves: ")[0]
+    monkeypatch.setenv("COLUMNS", "80")
+    narrow = dse(*call, "--boards", ",".join(BOARDS)).out.partition("serves: ")[0]
+    assert set(wide.replace("─", "").split()) == set(narrow.replace("─", "").split())
+    assert max(map(len, narrow.splitlines())) <= 80
 
 
 def test_large_figures_have_no_exponent() -> None:
