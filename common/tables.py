@@ -57,6 +57,29 @@ def in_blocks(labels: Iterable[int], columns: Sequence[int], width: int) -> list
     return blocks
 
 
+def fitting_tables(
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    labels: int,
+    width: int,
+    styles: Sequence[str | None],
+) -> list[Table | str]:
+    """Return a table in as many parts, with a line after each, as it takes to cut nothing at this
+    width. The first columns, ``labels`` in number, stand in each. ``styles``: of the rows."""
+    least = [
+        max(map(len, [*heading.removeprefix(">").split("\n"), *(row[place] for row in rows)]))
+        for place, heading in enumerate(headings)
+    ]
+    parts: list[Table | str] = []
+    for block in in_blocks(least[:labels], least[labels:], width):
+        places = [*range(labels), *(labels + place for place in block)]
+        table = plain_table(*(headings[place] for place in places), no_wrap=True)
+        for row, style in zip(rows, styles, strict=True):
+            table.add_row(*(row[place] for place in places), style=style)
+        parts += [table, ""]
+    return parts
+
+
 _ESCAPES = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",

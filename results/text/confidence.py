@@ -7,7 +7,7 @@ from itertools import compress
 from math import hypot, isinf, log
 from typing import TYPE_CHECKING
 
-from paretosoc.common.tables import plain_table
+from paretosoc.common.tables import fitting_tables
 from paretosoc.common.units import NINE_OF_TEN, ONE_OF_TWO, percent_off
 from paretosoc.results.costs.cost_origins import CostError, CostOrigin, CostOrigins
 from paretosoc.results.front.choices import ChoiceConfidence, Confidence
@@ -141,14 +141,13 @@ def _places(problem: Problem, units_of: dict[str, dict[str, None]]) -> str:
     )
 
 
-def confidence_views(front: Front, found: Confidence) -> list[RenderableType]:
-    """Return a table of the choices, and what it says about each goal."""
-    goals = list(found.choices[0].goals)
+def confidence_views(front: Front, found: Confidence, width: int) -> list[RenderableType]:
+    """Return a table of the choices, in parts that fit into this width, and what it says about each
+    goal."""
     return [
         f"{found.draws} draws of the costs, seed {found.seed}. Figures: 5th to 95th percentile.",
         "",
-        _table(front, found, goals),
-        "",
+        *_tables(front, found, width),
         *describe_confidence(front, found),
     ]
 
@@ -163,27 +162,32 @@ def describe_confidence(front: Front, found: Confidence) -> list[str]:
     ]
 
 
-def _table(front: Front, found: Confidence, goals: Sequence[str]) -> Table:
+def _tables(front: Front, found: Confidence, width: int) -> list[Table | str]:
     marks = mark_members(front)
     uncertain = any(entry.meets_limits < 1 for entry in found.choices)
     figures = (name.replace(" [", "\n").removesuffix("]") for name in found.choices[0].intervals)
-    table = plain_table(
-        *(">\n#", ""),
-        *(f">{figure}" for figure in figures),
-        *([">keeps all\nlimits"] if uncertain else []),
-        *(f">{goal}:\nbest, regret" for goal in goals),
-        no_wrap=True,
+    goals = list(found.choices[0].goals)
+    return fitting_tables(
+        [
+            *(">\n#", ""),
+            *(f">{figure}" for figure in figures),
+            *([">keeps all\nlimits"] if uncertain else []),
+            *(f">{goal}:\nbest, regret" for goal in goals),
+        ],
+        [
+            [
+                str(entry.member),
+                ", ".join(marks.get(entry.member, ())),
+                *(_interval(interval) for interval in entry.intervals.values()),
+                *((_share(entry.meets_limits),) if uncertain else ()),
+                *(_odds(entry, goal) for goal in goals),
+            ]
+            for entry in found.choices
+        ],
+        2,
+        width,
+        ["bold" if entry.member in marks else None for entry in found.choices],
     )
-    for entry in found.choices:
-        table.add_row(
-            str(entry.member),
-            ", ".join(marks.get(entry.member, ())),
-            *(_interval(interval) for interval in entry.intervals.values()),
-            *((_share(entry.meets_limits),) if uncertain else ()),
-            *(_odds(entry, goal) for goal in goals),
-            style="bold" if entry.member in marks else None,
-        )
-    return table
 
 
 def _interval(values: tuple[float, float]) -> str:

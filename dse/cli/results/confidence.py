@@ -10,7 +10,7 @@ import paretosoc as dse
 from paretosoc.dse.cli.results.show import Resolution
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import busy, show
+from paretosoc.dse.cli.shared.terminal import busy, open_console, show
 from paretosoc.results.io.canonical_json import finite_or_none
 from paretosoc.results.text.confidence import confidence_views, describe_costs
 
@@ -65,4 +65,4 @@ def confidence(
         return
     if error is None:
         show(*describe_costs(front.numeric, front.costs))
-    show(*confidence_views(front.numeric, found))
+    show(*confidence_views(front.numeric, found, open_console().width))

@@ -6,38 +6,31 @@ from collections.abc import Iterator, Sequence
 from math import isinf
 from typing import TYPE_CHECKING
 
-from paretosoc.common.tables import in_blocks, plain_table
+from paretosoc.common.tables import fitting_tables
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines, label_of
 from paretosoc.results.front.choices import SURE
 
 if TYPE_CHECKING:
-    from rich.console import JustifyMethod, RenderableType
+    from rich.console import RenderableType
 
 
 def choice_views(choice: BoardChoice, width: int) -> list[RenderableType]:
     """Return the table, in parts that fit into this width, and the lines below it."""
     titles = [title for title, _ in columns(choice)]
     heads = [title.replace(" ", "\n").replace("[", "").replace("]", "") for title in titles]
-    rows = [cells(choice, board) for board in ranked(choice)]
-    least = [
-        max(map(len, [*head.split("\n"), *(row[place] for row in rows)]))
-        for place, head in enumerate(heads)
-    ]
     first = titles.index("serves") + 1
+    boards = ranked(choice)
+    tables = fitting_tables(
+        [*heads[:first], *(f">{head}" for head in heads[first:])],
+        [cells(choice, board) for board in boards],
+        first,
+        width,
+        ["bold" if board.standing is Standing.SERVES else None for board in boards],
+    )
     head, *rest = heading_lines(choice)
-    views: list[RenderableType] = [f"{choice.workload}: {head}", *rest, ""]
-    for block in in_blocks(least[:first], least[first:], width):
-        table = plain_table()
-        places = [*range(first), *(first + place for place in block)]
-        for place in places:
-            justify: JustifyMethod = "left" if place < first else "right"
-            table.add_column(heads[place], justify=justify, no_wrap=True)
-        for board, row in zip(ranked(choice), rows, strict=True):
-            style = "bold" if board.standing is Standing.SERVES else None
-            table.add_row(*(row[place] for place in places), style=style)
-        views += [table, ""]
-    return [*views, *remark_lines(choice), *joined_lines(choice.fronts)]
+    below = [*remark_lines(choice), *joined_lines(choice.fronts)]
+    return [f"{choice.workload}: {head}", *rest, "", *tables, *below]
 
 
 def ranked(choice: BoardChoice) -> list[Board]:

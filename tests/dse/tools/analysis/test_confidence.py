@@ -251,6 +251,17 @@ def test_command(dse, capped_folder):
     assert "Errors of times" not in assumed.out
 
 
+@pytest.mark.parametrize("width", [60, 80])
+def test_a_terminal_cuts_no_figure(dse, capped_folder, monkeypatch, width):
+    """What does not fit stands in a further table below, with the members again."""
+    command = ("analyze", "confidence", capped_folder, "--draws", "20")
+    wide = dse(*command).out.partition("fastest: take")[0]
+    monkeypatch.setenv("COLUMNS", str(width))
+    narrow = dse(*command).out.partition("fastest: take")[0]
+    assert set(narrow.replace("─", "").split()) == set(wide.replace("─", "").split())
+    assert max(map(len, narrow.splitlines())) <= width
+
+
 @pytest.mark.parametrize(
     "more",
     [
