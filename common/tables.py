@@ -42,21 +42,6 @@ _APART = 3
 """Spaces between two columns of a table."""
 
 
-def in_blocks(labels: Iterable[int], columns: Sequence[int], width: int) -> list[list[int]]:
-    """Return the places of columns in as many tables, all with the same labels, as it takes to cut
-    nothing at this width. Labels and columns are given by the widths that they need."""
-    room = width + _APART - sum(_APART + label for label in labels)
-    blocks: list[list[int]] = [[]]
-    used = 0
-    for place, needed in enumerate(columns):
-        if blocks[-1] and used + _APART + needed > room:
-            blocks.append([])
-            used = 0
-        blocks[-1].append(place)
-        used += _APART + needed
-    return blocks
-
-
 def fitting_tables(
     headings: Sequence[str],
     rows: Sequence[Sequence[str]],
@@ -70,9 +55,18 @@ def fitting_tables(
         max(map(len, [*heading.removeprefix(">").split("\n"), *(row[place] for row in rows)]))
         for place, heading in enumerate(headings)
     ]
+    room = width + _APART - sum(_APART + each for each in least[:labels])
+    blocks: list[list[int]] = [[]]
+    used = 0
+    for place in range(labels, len(headings)):
+        if blocks[-1] and used + _APART + least[place] > room:
+            blocks.append([])
+            used = 0
+        blocks[-1].append(place)
+        used += _APART + least[place]
     parts: list[Table | str] = []
-    for block in in_blocks(least[:labels], least[labels:], width):
-        places = [*range(labels), *(labels + place for place in block)]
+    for block in blocks:
+        places = [*range(labels), *block]
         table = plain_table(*(headings[place] for place in places), no_wrap=True)
         for row, style in zip(rows, styles, strict=True):
             table.add_row(*(row[place] for place in places), style=style)

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from paretosoc.common.files import replace_file
-from paretosoc.common.tables import csv_text, in_blocks, plain_table
+from paretosoc.common.tables import csv_text, fitting_tables
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import open_console, say
+from paretosoc.dse.cli.shared.terminal import open_console, say, show
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import (
     REGRESSIONS,
@@ -232,25 +231,19 @@ def _print(pivot: Pivot) -> None:
     title = f"{pivot.value.label}{unit}"
     if several > 1:
         title += f"; the {pivot.over.value} of up to {several} runs a cell"
-    texts = [[_text(cell) for cell in row] for row in pivot.cells]
-    labels = [[part or NOT_GIVEN for part in label] for label in pivot.rows]
-    heads = [" / ".join(part or NOT_GIVEN for part in column) for column in pivot.columns]
-    console = open_console()
-    print(title)
-    named = [max(map(len, words)) for words in zip(pivot.row_fields, *labels, strict=True)]
-    least = [_least(heads, texts, column) for column in range(len(heads))]
-    for block in in_blocks(named, least, console.width):
-        result = plain_table(*pivot.row_fields, no_wrap=True)
-        for column in block:
-            result.add_column(heads[column], justify="right", min_width=least[column])
-        for label, row in zip(labels, texts, strict=True):
-            result.add_row(*label, *(row[column] for column in block))
-        console.print(result)
-
-
-def _least(heads: Sequence[str], texts: Sequence[Sequence[str]], column: int) -> int:
-    """Return the width that a column needs, so that no word is cut."""
-    return max(map(len, [*heads[column].split(), *(row[column] for row in texts)]))
+    heads = (" / ".join(part or NOT_GIVEN for part in column) for column in pivot.columns)
+    tables = fitting_tables(
+        # The parts of a head, and of a run's name in it, below each other.
+        [*pivot.row_fields, *(">" + head.replace(" / ", "\n") for head in heads)],
+        [
+            [*(part or NOT_GIVEN for part in label), *map(_text, cells)]
+            for label, cells in zip(pivot.rows, pivot.cells, strict=True)
+        ],
+        len(pivot.row_fields),
+        open_console().width,
+        [None] * len(pivot.rows),
+    )
+    show(title, *tables[:-1])
 
 
 def _text(cell: Cell | None) -> str:
