@@ -207,22 +207,22 @@ def search_front(
 def refuted(
     problem: Problem, settings: SearchSettings | None = None, until: Deadline = NEVER
 ) -> Iterator[None]:
-    """If a search finds nothing feasible, try within a small budget to prove that there is nothing.
-    Raise InfeasibleError that says so, with the proof if there is one."""
+    """If a search finds nothing feasible, try to prove that there is nothing, in few nodes or those
+    of the settings. Raise InfeasibleError that says so, with the proof if there is one."""
     try:
         yield
     except InfeasibleError as error:
         settings = settings or SearchSettings()
         nodes = SMALL_NODES if settings.max_nodes is None else settings.max_nodes
-        closed = None
+        closed, known = None, "Not proved: a design point may keep all limits."
         if settings.robust is None:
+            known = f"Not proved in {nodes:,} nodes: a design point may keep all limits."
             closed = close(
                 problem.numeric,
                 np.zeros((0, len(problem.numeric.objectives)), dtype=np.int64),
-                limits=Limits(min(nodes, SMALL_NODES), until.share(SMALL_SHARE)),
+                limits=Limits(nodes, until.share(SMALL_SHARE)),
                 jobs=settings.jobs,
             )
-        known = "Not proved: a design point may keep all limits."
         if closed is not None:
             known = "Proved: no design point keeps all limits."
         raise InfeasibleError(f"{error}\n{known}", closed) from None

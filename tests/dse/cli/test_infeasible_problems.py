@@ -200,8 +200,12 @@ def test_that_nothing_is_feasible_is_proved_if_it_takes_little(dse, tmp_path, mo
     assert unproved.status == 3
     assert "Proved" not in unproved.err
     # The proof of a large space takes longer.
-    monkeypatch.setattr(pipeline, "close", lambda *arguments, **options: None)
-    assert dse(*TINY, *out).lines[-1] == "Not proved: a design point may keep all limits."
+    given = []
+    monkeypatch.setattr(pipeline, "close", lambda *_, limits, **options: given.append(limits))
+    for nodes, options in ((250_000, ()), (30_000_000, ("--max-nodes", "30000000"))):
+        known = f"Not proved in {nodes:,} nodes: a design point may keep all limits."
+        assert dse(*TINY, *out, *options).lines[-1] == known
+        assert given.pop().nodes == nodes
     monkeypatch.undo()
     with pytest.raises(InfeasibleError, match="Proved: no design point") as error:
         library.explore(
