@@ -27,8 +27,7 @@ def campaign_schema(published: Schema) -> Schema:
     own = {name: {"$ref": f"#/$defs/{name}"} for name in ("name", "tags", "workload", *AXES)}
     included = properties["include"]
     items = included["items"] | {"properties": included["items"]["properties"] | own}
-    either = {"description": "A value, or one of several; null: not asked for."}
-    match = kinds["match"]
+    match, either = kinds["match"], {"$ref": "#/$defs/either"}
     match = match | {"properties": match["properties"] | dict.fromkeys(AXES, either)}
     starts = properties["warm_start"]
     starts = starts | {

@@ -212,7 +212,7 @@ def _fits_nothing(where: str, rule: Mapping[str, Any], runs: Sequence[PlannedRun
     for name, wanted in rule.items():
         if not any(matches(run, {name: wanted}) for run in runs):
             known = list(dict.fromkeys(value for run in runs for value in _held(run, name)))
-            if isinstance(wanted, list | tuple) and set(wanted) <= set(known):
+            if name == "network" and isinstance(wanted, list) and set(wanted) <= set(known):
                 return WorkloadError(f"{text}: no workload has all of {', '.join(wanted)}")
             shown = ", ".join(str(value) for value in known[:8])
             return WorkloadError(f"{text}: {name} must be one of {shown}, got {wanted}")
