@@ -112,12 +112,14 @@ class Kernel:
             if path.exists() and (function := _function(path, key)):
                 return function
         unlinked = path.with_suffix(".o")
-        if unlinked.exists() and (function := _function_in_memory(unlinked, key)):
-            return function
         # Imported here: numba takes half a second, and most processes find all libraries.
         try:
+            if unlinked.exists() and (function := _function_in_memory(unlinked, key)):
+                return function
             from paretosoc.common.machine_code.link import link, object_code
-        except ModuleNotFoundError:
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in ("numba", "llvmlite"):
+                raise
             # Imported here: machine code depends on all that this module imports.
             from paretosoc.common.errors import DseError
 
@@ -125,7 +127,6 @@ class Kernel:
                 "machine code for this kind of problem must be compiled, which needs numba: "
                 "pip install 'paretosoc[compile]'"
             ) from None
-
         code = object_code(self.dispatcher, arguments)
         path.parent.mkdir(parents=True, exist_ok=True)
         if link(code, path) and (function := _function(path, key)):

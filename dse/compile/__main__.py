@@ -7,60 +7,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sys
-import time
-from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor, as_completed
 
-from numba.core import event
-
-from paretosoc.common.unfinished import temporary_folder
-from paretosoc.dse.compile.warm_up import PARTS, warm_up
-
-
-class CompileTimes(event.Listener):
-    """CPU seconds of compiling each function, without those that it calls."""
-
-    def __init__(self) -> None:
-        self.seconds: defaultdict[str, float] = defaultdict(float)
-        self.variants: Counter[str] = Counter()
-        self._started: list[float] = []
-        self._inner: list[float] = []
-
-    def on_start(self, _: event.Event) -> None:
-        """Note that a function begins to be compiled."""
-        self._started.append(time.process_time())
-        self._inner.append(0.0)
-
-    def on_end(self, ended: event.Event) -> None:
-        """Add the seconds that the function took, without those of functions compiled within."""
-        function = ended.data["dispatcher"].py_func
-        seconds = time.process_time() - self._started.pop()
-        name = f"{function.__module__}.{function.__name__}"
-        self.seconds[name] += seconds - self._inner.pop()
-        self.variants[name] += 1
-        if self._inner:
-            self._inner[-1] += seconds
-
-
-def report() -> None:
-    """Compile all kernels into an empty cache and print the seconds of each function."""
-    times = CompileTimes()
-    with temporary_folder() as folder:
-        # Read where a kernel's module is imported, which happens when it first runs.
-        os.environ["NUMBA_CACHE_DIR"] = str(folder)
-        started = time.process_time()
-        with event.install_listener("numba:compile", times):
-            warm_up()
-        total = time.process_time() - started
-        sizes: Counter[str] = Counter()
-        for path in folder.rglob("*.so"):
-            sizes[path.name.rpartition("-")[0]] += path.stat().st_size
-    print(f"{'function':62} {'variants':>8} {'CPU s':>6} {'kB':>6}")
-    for name, seconds in sorted(times.seconds.items(), key=lambda entry: -entry[1]):
-        size = sizes[name.rpartition(".")[2]]
-        print(f"{name:62} {times.variants[name]:8} {seconds:6.2f} {size / 1000:6.0f}")
-    print(f"{'all, with imports and what runs':62} {times.variants.total():8} {total:6.2f}")
+from paretosoc.common.errors import DseError
+from paretosoc.common.processes import end_with_parent
+from paretosoc.dse.compile.warm_up import PARTS
 
 
 def main() -> None:
@@ -69,18 +22,33 @@ def main() -> None:
     parser.add_argument("part", nargs="?", choices=PARTS, help="part to compile; all by default")
     parser.add_argument("--report", action="store_true", help="compile anew and print the costs")
     arguments = parser.parse_args()
-    if arguments.report:
-        report()
-    elif arguments.part:
-        PARTS[arguments.part]()
-    else:
-        # Processes, since numba compiles under a lock. Each keeps the functions that parts share.
-        with ProcessPoolExecutor(os.cpu_count() or 1) as pool:
-            jobs = [pool.submit(load) for load in PARTS.values()]
-            for done, job in enumerate(as_completed(jobs), 1):
-                job.result()
-                end = "\r" if sys.stdout.isatty() and done < len(PARTS) else "\n"
-                print(f"compiling kernels: {done} of {len(PARTS)} parts", end=end, flush=True)
+    try:
+        if arguments.report:
+            # Imported here: numba is only needed for what is not compiled yet.
+            from paretosoc.dse.compile.report import report
+
+            report()
+        elif arguments.part:
+            PARTS[arguments.part]()
+        else:
+            _compile_all()
+    except DseError as error:
+        parser.exit(2, f"dse: {error}\n")
+
+
+def _compile_all() -> None:
+    # Processes, since numba compiles under a lock. Each keeps the functions that parts share.
+    pool = ProcessPoolExecutor(
+        os.cpu_count() or 1, initializer=end_with_parent, initargs=(signal.SIG_DFL,)
+    )
+    try:
+        jobs = [pool.submit(load) for load in PARTS.values()]
+        for done, job in enumerate(as_completed(jobs), 1):
+            job.result()
+            end = "\r" if sys.stdout.isatty() and done < len(PARTS) else "\n"
+            print(f"compiling kernels: {done} of {len(PARTS)} parts", end=end, flush=True)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 if __name__ == "__main__":

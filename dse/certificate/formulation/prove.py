@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paretosoc.common.processes import end_with_parent
 from paretosoc.dse.certificate.formulation.equations import check_formulated
 from paretosoc.dse.certificate.formulation.parts import Hints, Path, upper_parts
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
@@ -181,7 +182,7 @@ def _begin_process(stop: Event, problem: Problem, column: int, optimum_ps: int) 
     """Make the process's refutation, which ends once ``stop`` is set. Leave Ctrl-C to the process
     that shares out."""
     global _refutation
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_parent(signal.SIG_IGN)
     _refutation = Refutation(problem, column, optimum_ps, stopped=stop.is_set)
 
 

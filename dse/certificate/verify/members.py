@@ -9,6 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from fractions import Fraction
 from functools import partial
 
+from paretosoc.common.processes import end_with_parent
 from paretosoc.fitness.check.members.outcome import broken_rules, plain_outcome
 from paretosoc.results.front.front import Member
 from paretosoc.results.problem.objectives import ObjectiveKind
@@ -43,7 +44,8 @@ def check_members(
     if executions < MANY_EXECUTIONS or processes < 2:
         yield from (what_is_wrong(problem, *claim) for claim in claims)
         return
-    pool = ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(processes, context, end_with_parent)
     try:
         # The problem is sent with every chunk.
         chunk = -(-len(claims) // (CHUNKS * processes))

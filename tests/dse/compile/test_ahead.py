@@ -6,6 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from paretosoc.fitness.branch_and_bound.search import search_nodes
+from paretosoc.fitness.warm_up import _nodes
+
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import shlex
@@ -62,20 +67,90 @@ def test_nothing_is_compiled_for_a_documented_command(tmp_path):
 ALONE = """
 import sys
 sys.modules["numba"] = sys.modules["llvmlite"] = None
+"""
+BASELINES = """
 from paretosoc.dse.cli.main import run
 sys.exit(run(["baselines", "alexnet", "-p", "jetson-nano"]))
 """
+COMPILE = """
+import runpy
+sys.argv[1:] = ["proof"]
+runpy.run_module("paretosoc.dse.compile", run_name="__main__")
+"""
+OBJECT_FILE = """
+from pathlib import Path
+from paretosoc.common.errors import DseError
+from paretosoc.fitness.branch_and_bound.search import search_nodes
+from paretosoc.fitness.warm_up import _nodes, is_branch_and_bound_built
+
+search_nodes._paths = lambda key: iter([Path(sys.argv[1], "search_nodes.so")])
+Path(sys.argv[1], "search_nodes.o").touch()
+assert is_branch_and_bound_built(engines=False)
+try:
+    search_nodes(*_nodes(engines=False), 1)
+except DseError as error:
+    sys.exit(f"dse: {error}")
+"""
 
 
-def test_without_numba_a_kernel_that_is_missing_says_what_to_install(tmp_path):
+@pytest.mark.parametrize("code", [BASELINES, COMPILE, OBJECT_FILE])
+def test_without_numba_a_kernel_that_is_missing_says_what_to_install(tmp_path, code):
     done = subprocess.run(
-        [sys.executable, "-c", ALONE],
+        [sys.executable, "-c", ALONE + code, tmp_path],
         cwd=ROOT,
         env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "empty")},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.returncode == 2
-    assert "pip install 'paretosoc[compile]'" in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.returncode == (1 if code is OBJECT_FILE else 2)
+    assert done.stderr.startswith("dse: ")
+    assert done.stderr.endswith("pip install 'paretosoc[compile]'\n")
+
+
+def test_a_fault_of_the_compiler_itself_is_not_told_as_a_missing_numba(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "paretosoc.common.machine_code.link", None)
+    monkeypatch.setattr(search_nodes, "loaded", {})
+    monkeypatch.setattr(search_nodes, "_paths", lambda _: iter([tmp_path / "search_nodes.so"]))
+    with pytest.raises(ModuleNotFoundError, match="machine_code"):
+        search_nodes(*_nodes(engines=False), 1)
+
+
+STOPPED = """
+import os, signal, sys, time
+from paretosoc.dse.compile import __main__ as compiling
+
+def wait():
+    print("part", flush=True)
+    time.sleep(3600)
+
+def stop():
+    print("part", flush=True)
+    os.kill({target}, signal.{name})
+    time.sleep(3600)
+
+compiling.PARTS = {{"a": stop, **dict.fromkeys("bcdefghij", wait)}}
+compiling.os.cpu_count = lambda: 2
+sys.argv[1:] = []
+compiling.main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "name"),
+    [("0", "SIGINT"), ("os.getppid()", "SIGTERM"), ("os.getpid()", "SIGKILL")],
+)
+def test_no_process_goes_on_compiling_after_a_signal(target, name):
+    """Ctrl-C to all of the group, the end of the command alone, and of one of its processes."""
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED.format(target=target, name=name)],
+        cwd=ROOT,
+        start_new_session=True,
+        capture_output=True,
+        text=True,
+        # Until all have closed their outputs.
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert 1 <= done.stdout.count("part") <= 2

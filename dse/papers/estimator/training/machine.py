@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from multiprocessing import get_context
 from typing import TypeVar
 
+from paretosoc.common.processes import end_with_parent
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -42,8 +44,8 @@ def in_processes(
         jobs,
         mp_context=get_context("spawn"),
         # Ctrl-C reaches every process; this one ends the others.
-        initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),
+        initializer=end_with_parent,
+        initargs=(signal.SIG_IGN,),
     )
     try:
         return collected(workers.map(work, tasks))

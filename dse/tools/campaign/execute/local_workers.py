@@ -6,7 +6,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import tempfile
-import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -15,6 +14,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from typing import Any
 
+from paretosoc.common.processes import end_with_parent
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.tools.campaign.execute.workers import RunFinished, attempt
 from paretosoc.dse.tools.campaign.plan.settings import problem_key
@@ -156,18 +156,10 @@ def _serve(pipe: Connection, function: RunFunction) -> None:
     """Serve runs from the pipe and send outcomes into it, until the other end is closed."""
     # Ctrl-C in a terminal is for the whole group: it must not end a search half-way.
     os.setpgrp()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    end_with_parent()
     while True:
         try:
             task: RunTask = pipe.recv()
             pipe.send(attempt(function, task))
         except (EOFError, OSError):
             return
-
-
-def _end_with_parent() -> None:
-    """End this process when the one that started it has been killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

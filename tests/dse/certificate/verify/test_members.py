@@ -6,6 +6,7 @@ from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing.context import BaseContext
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,9 +77,9 @@ def test_processes_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(members.os, "cpu_count", lambda: 2)
     started, pool = [], members.ProcessPoolExecutor
 
-    def counted(processes: int, context: BaseContext) -> ProcessPoolExecutor:
+    def counted(processes: int, context: BaseContext, begin: Any) -> ProcessPoolExecutor:
         started.append(processes)
-        return pool(processes, context)
+        return pool(processes, context, begin)
 
     monkeypatch.setattr(members, "ProcessPoolExecutor", counted)
     assert list(check_members(problem, claims)) == alone
