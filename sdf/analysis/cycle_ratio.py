@@ -65,7 +65,9 @@ def maximum_cycle_ratio(graph: FiringGraph, *, at_least: Fraction = Fraction(0))
     while True:
         work, iterations = period.numerator, period.denominator
         largest = max(
-            4 * total * iterations + work * (longest_delay + 1), nodes * (longest_delay + 1)
+            4 * total * iterations + work * (longest_delay + 1),
+            nodes * (longest_delay + 1),
+            iterations,
         )
         small = not largest >> SAFE_BITS
         fast = small and graph.work + edges >= COMPILE_AFTER

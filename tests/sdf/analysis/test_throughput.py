@@ -6,11 +6,14 @@ from fractions import Fraction
 from heapq import heappop, heappush
 from math import gcd, lcm
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paretosoc.sdf.analysis import cycle_ratio
+from paretosoc.sdf.analysis.cycle_ratio import maximum_cycle_ratio
+from paretosoc.sdf.analysis.firing_graph import FiringGraph
 from paretosoc.sdf.analysis.repetition import repetition_vector
 from paretosoc.sdf.analysis.throughput import execution_times, self_timed_throughput
 from paretosoc.sdf.errors import GraphError
@@ -119,6 +122,17 @@ def test_compiled_and_plain_code_agree(timed: Timed, auto_concurrency: bool) -> 
             except GraphError:
                 found.append(None)
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize("compile_after", [0, cycle_ratio.COMPILE_AFTER])
+def test_without_execution_times_the_least_period_may_be_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, compile_after: int
+) -> None:
+    monkeypatch.setattr(cycle_ratio, "COMPILE_AFTER", compile_after)
+    one, loop = np.array([0, 1]), np.array([0])
+    graph = FiringGraph(one, one, loop, loop + 1, loop, loop, (), (1,), [], ())
+    for least in (Fraction(1, 2**70), Fraction(2**70)):
+        assert maximum_cycle_ratio(graph, at_least=least).period == least
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
