@@ -60,21 +60,25 @@ class Predicates:
         self._referred: dict[tuple[str, str], Predicate] = {}
         self._known: dict[int, Predicate] = {}
 
-    def known(self, part: _Schema) -> Predicate:
+    def known(self, part: _Schema | bool) -> Predicate:
         """Return the predicate of a part of one of the schemas, itself, not a copy of it."""
         return self._known[id(part)]
 
     def of(self, schema: _Schema | bool, base: str) -> Predicate:
         """Return the predicate of a schema, or part of one, in the document with the id
         ``base``."""
-        if isinstance(schema, bool):
-            return lambda values: schema or not values
-        checks = [
-            self._keyword(name, wanted, schema, base)
-            for name, wanted in schema.items()
-            if name not in _ANNOTATIONS
-        ]
-        self._known[id(schema)] = lambda values: all(check(values) for check in checks)
+        checks = (
+            []
+            if isinstance(schema, bool)
+            else [
+                self._keyword(name, wanted, schema, base)
+                for name, wanted in schema.items()
+                if name not in _ANNOTATIONS
+            ]
+        )
+        self._known[id(schema)] = lambda values: (
+            not values or (schema is not False and all(check(values) for check in checks))
+        )
         return self._known[id(schema)]
 
     def _keyword(self, name: str, wanted: Any, schema: _Schema, base: str) -> Predicate:

@@ -94,7 +94,7 @@ class _Schemas:
             "integer", lambda _checker, value: type(value) is int
         )
         extend: Any = validators.extend  # Untyped.
-        keywords = {"pattern": _pattern, "items": self._items}
+        keywords = {"pattern": _pattern, "items": self._items, "properties": self._properties}
         strict = extend(Draft202012Validator, keywords, type_checker=checker)
         result: Draft202012Validator = strict(self._schemas[0], registry=registry)
         return result
@@ -106,6 +106,16 @@ class _Schemas:
             for index, item in enumerate(value):
                 if not follow([item]):
                     yield from validator.descend(item, schema, path=index)
+
+    def _properties(
+        self, validator: Any, schemas: Any, value: Any, _: Any
+    ) -> Iterator[ValidationError]:
+        """Find the faults of the properties that have any."""
+        for name in schemas if isinstance(value, dict) else ():
+            if name in value and not self._predicates.known(schemas[name])([value[name]]):
+                yield from validator.descend(
+                    value[name], schemas[name], path=name, schema_path=name
+                )
 
 
 def _pattern(validator: Any, pattern: str, value: Any, _schema: Any) -> Iterator[ValidationError]:
