@@ -9,7 +9,7 @@ frame k begins with the end of the one before, and is due at k P.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from typing import Any
 
@@ -47,17 +47,25 @@ class Account:
 
 @dataclass(frozen=True)
 class PlainTimeline:
-    """Executions in order, and the instants at which frames and networks ended."""
+    """The instants at which frames and networks ended, and executions in order."""
 
-    schedule: Schedule
+    simulation: Simulation = field(repr=False)
     frame_end_ps: tuple[int, ...]
     latency_ps: tuple[tuple[int, ...], ...]
     """[frames][networks]: last end minus arrival. For a paced network it is the longest of a
     repeat."""
     drawn_fj: tuple[int, ...]
     """Dynamic energy of each unit, at its first entry."""
-    busy_ps: int
-    """Sum of the busy times of units."""
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """Return the executions."""
+        return self.simulation.schedule()
+
+    @cached_property
+    def busy_ps(self) -> int:
+        """Return the sum of the busy times of units."""
+        return self.simulation.busy_ps()
 
 
 @lru_cache(maxsize=4)
@@ -367,17 +375,19 @@ def simulate(
     simulation = Simulation(problem, design, model, compiled=compiled)
     while simulation.advance():
         pass
+    last: dict[tuple[int, int, int], int] = {}
+    for (frame, n, repeat, _), (_, _, end) in simulation.runs.items():
+        last[frame, n, repeat] = max(last.get((frame, n, repeat), 0), end)
     ends = [0] * (frames + 1)
-    for (frame, *_), (_, _, end) in simulation.runs.items():
+    for (frame, *_), end in last.items():
         ends[frame] = max(ends[frame], end)
     latency = [[0] * len(problem.networks) for _ in ends]
-    for (frame, n, repeat, _), (_, _, end) in simulation.runs.items():
+    for (frame, n, repeat), end in last.items():
         released = ends[max(frame - in_flight, 0)] + problem.release_ps(n, repeat - 1)
         latency[frame][n] = max(latency[frame][n], end - released)
     return PlainTimeline(
-        schedule=simulation.schedule(),
+        simulation,
         frame_end_ps=tuple(ends[1:]),
         latency_ps=tuple(tuple(row) for row in latency[1:]),
         drawn_fj=simulation.account().drawn_fj,
-        busy_ps=simulation.busy_ps(),
     )
