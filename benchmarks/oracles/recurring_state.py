@@ -25,7 +25,7 @@ def recurring_periods(
 
     Every state at the end of a round is kept, so the first that recurs is found.
     """
-    simulation = Simulation(problem, design)
+    simulation = Simulation(problem, design, compiled=True)
     seen: dict[object, tuple[tuple[int, ...], Account]] = {}
     while simulation.rounds < most:
         before = simulation.rounds
