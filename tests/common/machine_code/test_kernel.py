@@ -269,10 +269,13 @@ def test_a_library_of_the_wheel_is_loaded(packaged: Path, tmp_path: Path) -> Non
 @ONLY_X86
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
 @pytest.mark.parametrize("foreign", [False, True])
-def test_a_library_that_others_can_write_is_not_loaded(
-    packaged: Path, tmp_path: Path, depth: int, foreign: bool
+def test_a_library_that_others_can_write_is_not_trusted(
+    libraries: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, depth: int, foreign: bool
 ) -> None:
-    (library,) = packaged.rglob("*.so")
+    monkeypatch.setattr(machine_code, "PACKAGED", shutil.copytree(libraries, tmp_path / "own"))
+    (library,) = machine_code.PACKAGED.rglob("*.so")
+    level, state, *_ = library.parents
+    assert packaged_folders.__wrapped__(state.name) == [level]
     place = (library, *library.parents)[depth]
     if foreign:
         if os.geteuid():
@@ -280,6 +283,12 @@ def test_a_library_that_others_can_write_is_not_loaded(
         os.chown(place, 65534, 65534)
     else:
         place.chmod(0o777)
+    assert packaged_folders.__wrapped__(state.name) == []
+
+
+@ONLY_X86
+def test_a_library_that_is_not_trusted_is_not_loaded(packaged: Path, tmp_path: Path) -> None:
+    packaged.chmod(0o777)
     elsewhere = str(tmp_path / "own")
     assert run(CALL, tmp_path, NUMBA_CACHE_DIR=elsewhere).split() == ["30", COMPILED]
 
