@@ -8,7 +8,7 @@ or arrays. Whether the values make sense together is checked elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -299,13 +299,10 @@ def check_values(value: Any) -> None:
 
 
 def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
-    kind, marks = unpack(hint)
     if value is None:
         return
-    parts = get_args(kind) if get_origin(kind) in (Union, UnionType) else ()
-    kinds = [part for part in parts if part is not NoneType]
-    if len(kinds) > 1 and find_mark(marks, As) is not None:
-        # Of several kinds, such as an objective of a user's own: its reader checks it.
+    rules = _rules_of(hint)
+    if rules.has_reader:
         return
     if is_dataclass(value):
         own_kind: Any = type(value)
@@ -314,23 +311,55 @@ def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
             if own is not default:
                 _check_value(own, part, f"{path}.{key}")
         return
-    if kinds:
-        assert len(kinds) == 1, "a value of several kinds has a reader"
-        _check_value(value, _marked(kinds[0], marks), path, "null or ")
+    if rules.only is not None:
+        _check_value(value, rules.only, path, "null or ")
     elif isinstance(value, tuple):
-        items = find_mark(marks, Items)
-        if items is not None and len(value) < items.least:
+        if len(value) < rules.least:
             raise Fault("must not be empty", path)
         for i, part in enumerate(value):
-            _check_value(part, get_args(kind)[0], f"{path}[{i}]")
+            _check_value(part, rules.item, f"{path}[{i}]")
     elif isinstance(value, str):
-        text = find_mark(marks, Text)
-        if text is not None and len(value) < text.min_length:
+        if len(value) < rules.min_length:
             raise Fault("must not be empty", path)
         if has_control_characters(value):
             raise Fault(f"must not have control characters, got {value!r}", path)
-    elif (rule := find_mark(marks, Range)) is not None:
-        _check_range(value, rule, path, or_null)
+    elif rules.range is not None:
+        _check_range(value, rules.range, path, or_null)
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """What values of a type are checked against."""
+
+    has_reader: bool
+    """It has several kinds, such as an objective of a user's own: its reader checks it."""
+    only: Any
+    """The type of a value that may be null, with its marks."""
+    item: Any
+    least: int
+    """Items."""
+    min_length: int
+    range: Range | None
+
+
+@cache
+def _rules_of(hint: Any) -> _Rules:
+    kind, marks = unpack(hint)
+    parts = get_args(kind)
+    kinds = [part for part in parts if part is not NoneType]
+    is_union = get_origin(kind) in (Union, UnionType)
+    several = is_union and len(kinds) > 1
+    has_reader = several and find_mark(marks, As) is not None
+    assert has_reader or not several or all(map(is_dataclass, kinds)), "no reader of several kinds"
+    items, text = find_mark(marks, Items), find_mark(marks, Text)
+    return _Rules(
+        has_reader,
+        only=_marked(kinds[0], marks) if is_union and not several else None,
+        item=parts[0] if parts else None,
+        least=0 if items is None else items.least,
+        min_length=0 if text is None else text.min_length,
+        range=find_mark(marks, Range),
+    )
 
 
 def _check_range(value: Any, rule: Range, path: str, or_null: str) -> None:
