@@ -8,7 +8,7 @@ or arrays. Whether the values make sense together is checked elsewhere.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -301,8 +301,8 @@ def check_values(value: Any) -> None:
 def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
     if value is None:
         return
-    rules = _rules_of(hint)
-    if rules.has_reader:
+    has_reader, only, item, least, min_length, limits = _rules_of(hint)
+    if has_reader:
         return
     if is_dataclass(value):
         own_kind: Any = type(value)
@@ -311,39 +311,27 @@ def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
             if own is not default:
                 _check_value(own, part, f"{path}.{key}")
         return
-    if rules.only is not None:
-        _check_value(value, rules.only, path, "null or ")
+    if only is not None:
+        _check_value(value, only, path, "null or ")
     elif isinstance(value, tuple):
-        if len(value) < rules.least:
+        if len(value) < least:
             raise Fault("must not be empty", path)
         for i, part in enumerate(value):
-            _check_value(part, rules.item, f"{path}[{i}]")
+            _check_value(part, item, f"{path}[{i}]")
     elif isinstance(value, str):
-        if len(value) < rules.min_length:
+        if len(value) < min_length:
             raise Fault("must not be empty", path)
         if has_control_characters(value):
             raise Fault(f"must not have control characters, got {value!r}", path)
-    elif rules.range is not None:
-        _check_range(value, rules.range, path, or_null)
-
-
-@dataclass(frozen=True)
-class _Rules:
-    """What values of a type are checked against."""
-
-    has_reader: bool
-    """It has several kinds, such as an objective of a user's own: its reader checks it."""
-    only: Any
-    """The type of a value that may be null, with its marks."""
-    item: Any
-    least: int
-    """Items."""
-    min_length: int
-    range: Range | None
+    elif limits is not None:
+        _check_range(value, limits, path, or_null)
 
 
 @cache
-def _rules_of(hint: Any) -> _Rules:
+def _rules_of(hint: Any) -> tuple[bool, Any, Any, int, int, Range | None]:
+    """Return of a type whether only its reader checks it, as it has several kinds, such as an
+    objective of a user's own, the type of a value that may be null, that of items, the fewest
+    items and characters, and the range."""
     kind, marks = unpack(hint)
     parts = get_args(kind)
     kinds = [part for part in parts if part is not NoneType]
@@ -351,15 +339,10 @@ def _rules_of(hint: Any) -> _Rules:
     several = is_union and len(kinds) > 1
     has_reader = several and find_mark(marks, As) is not None
     assert has_reader or not several or all(map(is_dataclass, kinds)), "no reader of several kinds"
-    items, text = find_mark(marks, Items), find_mark(marks, Text)
-    return _Rules(
-        has_reader,
-        only=_marked(kinds[0], marks) if is_union and not several else None,
-        item=parts[0] if parts else None,
-        least=0 if items is None else items.least,
-        min_length=0 if text is None else text.min_length,
-        range=find_mark(marks, Range),
-    )
+    only = _marked(kinds[0], marks) if is_union and not several else None
+    items, text = find_mark(marks, Items) or Items(), find_mark(marks, Text) or Text()
+    item = parts[0] if parts else None
+    return has_reader, only, item, items.least, text.min_length, find_mark(marks, Range)
 
 
 def _check_range(value: Any, rule: Range, path: str, or_null: str) -> None:
