@@ -301,8 +301,8 @@ def check_values(value: Any) -> None:
 def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
     if value is None:
         return
-    has_reader, only, item, least, min_length, limits = _rules_of(hint)
-    if has_reader:
+    rules = _rules_of(hint)
+    if rules.has_reader:
         return
     if is_dataclass(value):
         own_kind: Any = type(value)
@@ -311,27 +311,36 @@ def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
             if own is not default:
                 _check_value(own, part, f"{path}.{key}")
         return
-    if only is not None:
-        _check_value(value, only, path, "null or ")
+    if rules.only is not None:
+        _check_value(value, rules.only, path, "null or ")
     elif isinstance(value, tuple):
-        if len(value) < least:
+        if len(value) < rules.fewest_items:
             raise Fault("must not be empty", path)
         for i, part in enumerate(value):
-            _check_value(part, item, f"{path}[{i}]")
+            _check_value(part, rules.item, f"{path}[{i}]")
     elif isinstance(value, str):
-        if len(value) < min_length:
+        if len(value) < rules.min_length:
             raise Fault("must not be empty", path)
         if has_control_characters(value):
             raise Fault(f"must not have control characters, got {value!r}", path)
-    elif limits is not None:
-        _check_range(value, limits, path, or_null)
+    elif rules.range is not None:
+        _check_range(value, rules.range, path, or_null)
+
+
+class _Rules(NamedTuple):
+    """What values of a type are checked against. ``has_reader``: it has several kinds, such as an
+    objective of a user's own, which its reader checks. ``only``: the type of what may be null."""
+
+    has_reader: bool
+    only: Any
+    item: Any
+    fewest_items: int
+    min_length: int
+    range: Range | None
 
 
 @cache
-def _rules_of(hint: Any) -> tuple[bool, Any, Any, int, int, Range | None]:
-    """Return of a type whether only its reader checks it, as it has several kinds, such as an
-    objective of a user's own, the type of a value that may be null, that of items, the fewest
-    items and characters, and the range."""
+def _rules_of(hint: Any) -> _Rules:
     kind, marks = unpack(hint)
     parts = get_args(kind)
     kinds = [part for part in parts if part is not NoneType]
@@ -342,7 +351,7 @@ def _rules_of(hint: Any) -> tuple[bool, Any, Any, int, int, Range | None]:
     only = _marked(kinds[0], marks) if is_union and not several else None
     items, text = find_mark(marks, Items) or Items(), find_mark(marks, Text) or Text()
     item = parts[0] if parts else None
-    return has_reader, only, item, items.least, text.min_length, find_mark(marks, Range)
+    return _Rules(has_reader, only, item, items.least, text.min_length, find_mark(marks, Range))
 
 
 def _check_range(value: Any, rule: Range, path: str, or_null: str) -> None:

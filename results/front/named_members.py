@@ -65,11 +65,10 @@ def marked_member(front: Front, mark: str) -> int | None:
 def choose_member(front: Front, text: str) -> int:
     """Return the index of the member that ``text`` names: a number from 0, or a mark of the front.
 
-    ``fastest`` and ``lowest-energy`` exist for all objectives; a front of one member has it as its
-    knee, too. The fastest is best at the first
-    objective of time (a latency, a response, a rate), preferably one of all networks. Without any
-    it has the least makespan, with rates of networks the least relative response. The first of
-    equals counts.
+    ``fastest`` and ``lowest-energy`` exist for all objectives. A front of one member has it as its
+    knee, too. The fastest is best at the first objective of time (a latency, a response, a rate),
+    preferably one of all networks. Without any it has the least makespan, with rates of networks
+    the least relative response. The first of equals counts.
 
     Raises:
         ResultError: if the front is empty or there is no such member. The message lists the
