@@ -22,7 +22,7 @@ BAD = {
     "networks: [{network: vgg18}]": ["networks[0].network", "'vgg18'", "vgg19"],
     "networks: [{network: a/b.onnx}]": ["networks[0].network", "'a/b.onnx'", "no file"],
     "networks: [{network: 3}]": ["networks[0].network must be of type string", "got 3"],
-    "networks: [{network: ''}]": ["networks[0].network must", "characters"],
+    "networks: [{network: ''}]": ["networks[0].network must", "1 character"],
     "networks: [{network: vgg19, wait_for: []}]": [
         "networks[0] must not have 'wait_for' (did you mean waits_for?)"
     ],
@@ -74,7 +74,7 @@ BAD = {
     ],
     "networks: [{network: vgg19, dimensions: {N: 0}}]": ["dimensions.N must be at least 1"],
     'networks: [{network: vgg19, dimensions: {"a\\nb": x}}]': ["line 1", "control characters"],
-    "networks: [{network: vgg19, dimensions: {'': 1}}]": ["networks[0].dimensions", "characters"],
+    "networks: [{network: vgg19, dimensions: {'': 1}}]": ["networks[0].dimensions", "1 character"],
     "networks: [{network: vgg19, grows: {N: 0}}]": ["grows.N must be at least 1"],
     "networks: [{network: vgg19, grows: {N: 1}}]": ["'N' needs a size", "there are none"],
     "networks: [{network: vgg19, continues: vgg16}]": ["networks[0].continues", "'vgg16'"],

@@ -306,7 +306,7 @@ def test_every_input_counts(tmp_path):
             {"networks": ["alexnet", "vgg19"], "exclude": [{"network": ["alexnet", "vgg19"]}]},
             "exclude[0]: fits no run: no workload has all of alexnet, vgg19",
         ),
-        ({"exclude": [{"seed": []}]}, "exclude[0].seed must have at least 1 items"),
+        ({"exclude": [{"seed": []}]}, "exclude[0].seed must have at least 1 item,"),
         ({"exclude": [{"units": [["gpu"]]}]}, "exclude[0].units[0] must be of type string or"),
         ({"exclude": [{"deadline_ms": {"alexnet": 3}}]}, "exclude[0].deadline_ms must be of type"),
         ({"exclude": [{"network": "alexnet"}, {"platform": BASE["platforms"]}]}, "no run is left"),
