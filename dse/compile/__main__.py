@@ -1,7 +1,4 @@
-"""Compile all kernels: ``python -m paretosoc.dse.compile``.
-
-With ``--report`` compile them anew and print a table of costs.
-"""
+"""Compile all kernels: ``python -m paretosoc.dse.compile``."""
 
 from __future__ import annotations
 
@@ -18,17 +15,11 @@ from paretosoc.dse.compile.warm_up import PARTS
 
 def main() -> None:
     """Run the command."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("part", nargs="?", choices=PARTS, help="part to compile; all by default")
-    parser.add_argument("--report", action="store_true", help="compile anew and print the costs")
     arguments = parser.parse_args()
     try:
-        if arguments.report:
-            # Imported here: numba is only needed for what is not compiled yet.
-            from paretosoc.dse.compile.report import report
-
-            report()
-        elif arguments.part:
+        if arguments.part:
             PARTS[arguments.part]()
         else:
             _compile_all()

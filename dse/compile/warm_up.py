@@ -60,12 +60,6 @@ PARTS: dict[str, Callable[[], None]] = {
 """What is compiled apart, the slowest first."""
 
 
-def warm_up() -> None:
-    """Compile all kernels, or load the machine code of an earlier time."""
-    for load in PARTS.values():
-        load()
-
-
 def load_operators(space: DesignSpace) -> None:
     """Run every compiled operator once."""
     rng = np.random.default_rng(0)

@@ -17,7 +17,7 @@ import shlex
 import sys
 from pathlib import Path
 from paretosoc.dse.cli.main import run
-from paretosoc.dse.compile.warm_up import warm_up
+from paretosoc.dse.compile.warm_up import PARTS
 from paretosoc.dse.api.views import sureness
 from paretosoc.common.machine_code.kernel import Kernel
 
