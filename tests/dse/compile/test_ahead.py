@@ -29,7 +29,8 @@ def note(kernel, key, arguments):
 
 sureness._QUICK_DRAWS = sureness._FREE_RUNNING_DRAWS = 10
 Kernel._load = note
-warm_up()
+for load in PARTS.values():
+    load()
 ahead = set(seen)
 for place, command in enumerate(sys.argv[2:]):
     folder = f"{sys.argv[1]}/{place}"
