@@ -29,8 +29,8 @@ def note(kernel, key, arguments):
 
 sureness._QUICK_DRAWS = sureness._FREE_RUNNING_DRAWS = 10
 Kernel._load = note
-for load in PARTS.values():
-    load()
+for compile_part in PARTS.values():
+    compile_part()
 ahead = set(seen)
 for place, command in enumerate(sys.argv[2:]):
     folder = f"{sys.argv[1]}/{place}"
