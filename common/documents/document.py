@@ -133,8 +133,8 @@ def _float(value: float, _: Context) -> float:
     try:
         return float(value)
     except OverflowError:
-        digits = len(str(abs(int(value))))
-        raise Fault(f"must be below 1.8e308, got an integer of {digits} digits") from None
+        bits = int(value).bit_length()
+        raise Fault(f"must be within 1.8e308 of 0, got an integer of {bits} bits") from None
 
 
 def _converted(other: As) -> Codec:

@@ -43,10 +43,11 @@ from paretosoc.fitness.costs.network_costs import choose_precision
 from paretosoc.fitness.costs.standard_errors import estimated
 from paretosoc.fitness.costs.taught import beyond_error, compared
 from paretosoc.fitness.profiles.alike_units import describe_alike
+from paretosoc.fitness.profiles.profile_file import read_profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.results.io.canonical_json import Json
+from paretosoc.results.io.canonical_json import Json, canonical_bytes
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -151,10 +152,11 @@ def calibrate_table(
     document = clock_profile_document(
         platform, results, networks, precision=precision, source=source
     )
-    notes += describe_alike(platform, {rows[0].unit for rows in groups.values()})
     if comparisons:
         document["comparisons"] = [write_document(one) for one in comparisons]
-        notes += dict.fromkeys(filter(None, (_beyond(platform, one) for one in comparisons)))
+    profile = read_profile(canonical_bytes(document), platform, "the profile made")
+    notes += describe_alike(platform, profile.alike)
+    notes += dict.fromkeys(filter(None, (_beyond(platform, one) for one in comparisons)))
     if "board_mw" in document:
         notes.append(
             f"constant power of the board, which counts in all networks' energy: now "

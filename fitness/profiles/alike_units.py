@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile
-from paretosoc.platforms.measurement import Comparison, NetworkProfile, UnitMeasurement
+from paretosoc.platforms.measurement import (
+    Comparison,
+    NetworkProfile,
+    PartMeasurement,
+    plain_name,
+)
 from paretosoc.platforms.platform import Platform
 
-T = TypeVar("T")
 OfUnit = TypeVar("OfUnit", ClockProfile, Comparison)
-Subject = tuple[object, ...]
-"""What was measured: a network in a number format, and batch if it has one."""
+Entry = NetworkProfile | ClockProfile | Comparison
+Subject = tuple[str, str, int]
+"""What was measured: the plain name of a network, its number format, and images at once."""
+Alike = Mapping[Subject, Mapping[str, str]]
+"""By subject, the measured unit of each unit that takes the figures of one."""
 
 
 def alike_units(platform: Platform, measured: Collection[str]) -> dict[str, str]:
@@ -28,81 +35,59 @@ def alike_units(platform: Platform, measured: Collection[str]) -> dict[str, str]
     }
 
 
-def describe_alike(platform: Platform, measured: Collection[str]) -> list[str]:
-    """Return a text about each unit that takes the figures of one that is described alike."""
+def subject_of(entry: Entry) -> Subject:
+    """Return the subject of an entry of a profile."""
+    if isinstance(entry, NetworkProfile):
+        return plain_name(entry.names[0]), entry.precision, entry.batch
+    return plain_name(entry.network), entry.precision, 1
+
+
+def units_of(entry: Entry) -> set[str]:
+    """Return the units of an entry of a profile."""
+    if isinstance(entry, NetworkProfile):
+        return {one.unit for part in (*entry.groups, *entry.layers) for one in part.units}
+    return {entry.unit}
+
+
+def find_alike(platform: Platform, entries: Iterable[Entry]) -> Alike:
+    """Return which units take the figures of which, as they have none of a subject."""
+    measured: dict[Subject, set[str]] = {}
+    for entry in entries:
+        measured.setdefault(subject_of(entry), set()).update(units_of(entry))
+    return {subject: alike_units(platform, units) for subject, units in measured.items()}
+
+
+def describe_alike(platform: Platform, alike: Alike) -> list[str]:
+    """Return a text about each pair of units of which one takes figures of the other."""
+    pairs = dict.fromkeys(pair for taken in alike.values() for pair in taken.items())
     return [
-        f"{unit}: takes what was measured on {alike}, as {platform.name} describes them alike; "
+        f"{unit}: takes what was measured on {one}, as {platform.name} describes them alike; "
         "measurements of its own would count instead"
-        for unit, alike in alike_units(platform, measured).items()
+        for unit, one in pairs
     ]
 
 
-def measured_units(networks: Sequence[NetworkProfile]) -> set[str]:
-    """Return the units on which groups or layers were measured."""
-    return {
-        one.unit
-        for profile in networks
-        for part in (*profile.groups, *profile.layers)
-        for one in part.units
-    }
-
-
-def extend_to_alike(
-    platform: Platform,
-    networks: Sequence[NetworkProfile],
-    models: Sequence[ClockProfile],
-    comparisons: Sequence[Comparison],
-) -> tuple[tuple[NetworkProfile, ...], tuple[ClockProfile, ...], tuple[Comparison, ...]]:
-    """Return measurements, fits and comparisons with those of units that are described alike added
-    to the units that have none of the network in its number format (and batch)."""
-
-    def of_entries(entries: Sequence[OfUnit]) -> tuple[OfUnit, ...]:
-        found = list(entries)
-        for same in _grouped(entries, _subject).values():
-            for unit, alike in alike_units(platform, {one.unit for one in same}).items():
-                found += [replace(one, unit=unit) for one in same if one.unit == alike]
-        return tuple(found)
-
-    taken = {
-        subject: alike_units(platform, measured_units(same))
-        for subject, same in _grouped(networks, _measured).items()
-    }
-    return (
-        tuple(_extended(profile, taken[_measured(profile)]) for profile in networks),
-        of_entries(models),
-        of_entries(comparisons),
-    )
-
-
-def _subject(entry: ClockProfile | Comparison) -> Subject:
-    return entry.network, entry.precision
-
-
-def _measured(profile: NetworkProfile) -> Subject:
-    return profile.names, profile.precision, profile.batch
-
-
-def _extended(profile: NetworkProfile, taken: Mapping[str, str]) -> NetworkProfile:
-    groups, layers = (
-        tuple(replace(part, units=part.units + _of_taken(part.units, taken)) for part in parts)
-        for parts in (profile.groups, profile.layers)
-    )
-    return replace(profile, groups=groups, layers=layers)
-
-
-def _of_taken(
-    measured: Sequence[UnitMeasurement], taken: Mapping[str, str]
-) -> tuple[UnitMeasurement, ...]:
-    return tuple(
-        replace(one, unit=unit, note=one.note or f"measured on {alike}")
-        for unit, alike in taken.items()
-        for one in measured
-        if one.unit == alike
-    )
-
-
-def _grouped(entries: Sequence[T], key: Callable[[T], Subject]) -> dict[Subject, list[T]]:
-    found: dict[Subject, list[T]] = {}
+def of_alike(entries: Sequence[OfUnit], alike: Alike) -> tuple[OfUnit, ...]:
+    """Return entries of one unit each, with those that other units take."""
+    found = list(entries)
     for entry in entries:
-        found.setdefault(key(entry), []).append(entry)
-    return found
+        taken = alike[subject_of(entry)].items()
+        found += [replace(entry, unit=unit) for unit, one in taken if one == entry.unit]
+    return tuple(found)
+
+
+def network_of_alike(profile: NetworkProfile, alike: Alike) -> NetworkProfile:
+    """Return measurements of groups and layers with those that other units take."""
+    taken = alike[subject_of(profile)]
+
+    def extended(part: PartMeasurement) -> PartMeasurement:
+        more = (
+            replace(measured, unit=unit, note=measured.note or f"measured on {one}")
+            for unit, one in taken.items()
+            for measured in part.units
+            if measured.unit == one
+        )
+        return replace(part, units=(*part.units, *more))
+
+    groups, layers = map(extended, profile.groups), map(extended, profile.layers)
+    return replace(profile, groups=tuple(groups), layers=tuple(layers))

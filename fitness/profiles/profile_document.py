@@ -116,7 +116,8 @@ def _joins(old: Document, new: Document) -> bool:
             old.get(key) == new.get(key)
             for key in ("network", "macs", "precision", "batch", "status")
         )
-        and all(clocks.get(name, value) == value for name, value in new["clocks_mhz"].items())
+        # A clock in whole MHz is the one of the ladder.
+        and all(abs(clocks.get(name, mhz) - mhz) < 1 for name, mhz in new["clocks_mhz"].items())
         and all("name" in part or "names" in part for part in old.get("groups", ()))
     )
 

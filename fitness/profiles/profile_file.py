@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,14 @@ from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, check_unit, read_clock_profile
 from paretosoc.fitness.cost_model.tables import NetworkCosts
-from paretosoc.fitness.profiles.alike_units import extend_to_alike, measured_units
+from paretosoc.fitness.profiles.alike_units import (
+    Alike,
+    Entry,
+    find_alike,
+    network_of_alike,
+    of_alike,
+    units_of,
+)
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import check_against_schema, parse_exact
 from paretosoc.platforms.io.measurement_file import read_figures, read_network_profile
@@ -50,8 +58,8 @@ class Profile:
     """Name of the cost model."""
     comparisons: tuple[Comparison, ...] = ()
     """What estimates of other networks learn from."""
-    measured: frozenset[str] = frozenset()
-    """Units with measurements of their own. Those that the platform describes alike share them."""
+    alike: Alike = field(default_factory=dict)
+    """Units that take measurements of others, which the platform describes alike."""
 
 
 def load_profile(path: str | Path, platform: Platform) -> Profile:
@@ -100,22 +108,21 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
             _comparison(record, platform, f"comparisons[{index}]")
             for index, record in enumerate(document.get("comparisons", ()))
         )
-        measured = measured_units(networks)
-        measured |= {model.unit for model in models} | {one.unit for one in comparisons}
-        for unit in sorted(reduced & measured):
+        entries: list[Entry] = [*networks, *models, *comparisons]
+        for unit in sorted(reduced.intersection(chain.from_iterable(map(units_of, entries)))):
             raise PlatformError(
                 f"{unit} was measured with all its processors, of which {platform.name} has fewer: "
                 f"measurements in this power mode are required"
             )
-    networks, models, comparisons = extend_to_alike(platform, networks, models, comparisons)
+    alike = find_alike(platform, entries)
     board_mw = document.get("board_mw")
     return Profile(
-        networks,
+        tuple(network_of_alike(network, alike) for network in networks),
         hashlib.sha256(data).hexdigest(),
-        models,
+        of_alike(models, alike),
         None if board_mw is None else int(board_mw),
-        comparisons=comparisons,
-        measured=frozenset(measured),
+        comparisons=of_alike(comparisons, alike),
+        alike=alike,
     )
 
 

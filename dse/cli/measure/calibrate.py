@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
@@ -168,4 +169,4 @@ def _print(results: Sequence[Calibrated], errors: Sequence[FormError]) -> None:
 
 def _rounded(value: float, digits: int) -> str:
     """Return a value with this many significant digits, without an exponent."""
-    return f"{float(f'{value:.{digits}g}'):,.12g}"
+    return f"{Decimal(f'{value:.{digits}g}'):,f}"

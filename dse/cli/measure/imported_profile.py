@@ -37,7 +37,7 @@ from paretosoc.fitness.profiles.profile_file import Profile, load_profile, read_
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.platforms.measurement import Comparison
+from paretosoc.platforms.measurement import Comparison, plain_name
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
@@ -192,7 +192,7 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
             )
     profile = read_profile(document_bytes(document), platform, "the profile made")
     lines, comparisons = [line for item in imports for line in item.lines], list[Document]()
-    lines += describe_alike(platform, profile.measured)
+    lines += describe_alike(platform, profile.alike)
     for item in imports:
         named = f"{item.subject.network}, {item.subject.precision}, " if len(imports) > 1 else ""
         covered, compared = _coverage(item, profile)
@@ -225,10 +225,11 @@ def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Compariso
     clocks = dict(subject.clocks_khz)
     costs = network_costs(made.network, chip, precision=subject.precision, profile=profile)
     fastest = {domain.name: domain.offered_khz[-1] for domain in chip.domains}
+    taken = profile.alike[plain_name(subject.network), subject.precision, subject.batch]
     lines, found = [], []
     for unit in costs.units:
         known = [g for g, origin in enumerate(unit.origin) if origin is CostOrigin.MEASURED]
-        if not known or unit.unit not in profile.measured:
+        if not known or unit.unit in taken:
             continue
         at = tuple((name, clocks.get(name, fastest[name])) for name in unit.clocks)
         points = [chip.ladder_khz(name).index(khz) for name, khz in at]

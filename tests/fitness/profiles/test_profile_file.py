@@ -295,3 +295,29 @@ def test_a_profile_holds_in_power_modes_that_leave_its_units_their_processors(
     assert "gpu was measured with all its processors" in load(orin, f"{orin}@MODE_15W")
     assert "platform must be the platform in use" in load(f"{orin}@MODE_15W", orin)
     assert "platform must be the platform in use" in load("jetson-nano", f"{orin}@MODE_15W")
+
+
+def test_a_core_keeps_its_own_measurements_however_the_network_is_written(tmp_path: Path) -> None:
+    own = [
+        record(network=name, groups=[{"name": "g0", "ms": {unit: ms}}])
+        for name, unit, ms in (("net", "dla0", 3), ("NET", "dla1", 5))
+    ]
+    for records in (own, own[::-1]):
+        units = costs_with(tmp_path, *records).units
+        assert [unit.time_ps[0, 3, COLUMN] for unit in units[2:4]] == [3 * 10**9, 5 * 10**9]
+
+
+def test_a_core_keeps_its_own_fit_beside_the_measurement_of_another(tmp_path: Path) -> None:
+    parts = {key: {"value": 1.0, "error": 0.1} for key in ("overlap", "compute_ms", "memory_ms")}
+    fit = {
+        "network": "net",
+        "precision": "fp16",
+        "unit": "dla0",
+        "source": "own board",
+        "status": "measured",
+        "time": {"form": "overlap", "parameters": parts, "residual": 0, "measurements": 3},
+    }
+    part = {"name": "g0", "ms": {"dla1": 9}}
+    units = costs_with(tmp_path, record(groups=[part]), models=[fit]).units
+    assert set(units[2].origin) == {CostOrigin.CALIBRATED}
+    assert units[3].time_ps[0, 3, COLUMN] == 9 * 10**9

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from paretosoc.dse.cli.main import run
+from paretosoc.dse.cli.measure.calibrate import _rounded
 from paretosoc.fitness.cost_model.dvfs_forms import (
     MEANINGS,
     PowerForm,
@@ -88,7 +89,7 @@ def test_a_time_on_one_core_holds_on_cores_that_are_described_alike(dse, tmp_pat
     done = dse("calibrate", path, "-p", "rk3588", "-o", profile)
     assert done.status == 0, done.err
     notes = [line for line in done.out.splitlines() if "describes them alike" in line]
-    assert [note.split(":")[1] for note in notes] == [" npu2"]
+    assert [note.split(":")[1] for note in notes] == [" npu1", " npu2"]
     document = json.loads(profile.read_text())
     rows = {("alexnet", "npu0"), ("alexnet", "npu1"), ("yolov8n", "npu0")}
     known = load_profile(profile, load_platform("rk3588"))
@@ -320,3 +321,11 @@ def test_the_table_of_parameters_has_meanings_and_no_exponents(dse):
             assert {*time_parameters(form, hosted=hosted, fixed=fixed)} <= {*MEANINGS}
     for form in PowerForm:
         assert {*power_parameters(form, hosted=True)} <= {*MEANINGS}
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(15190.4, "15,190"), (0.000046, "0.000046"), (1.5e15, "1,500,000,000,000,000")],
+)
+def test_parameters_have_no_exponents(value, text):
+    assert _rounded(value, 4) == text

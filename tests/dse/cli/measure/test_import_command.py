@@ -248,6 +248,13 @@ def test_what_is_wrong_is_one_line(dse, folder):
     assert clash.status == 2
     assert "is in both profiles: 0.25 and 0.5" in clash.err
     assert made.read_bytes() == before
+    # Whole MHz in the file are the same clock.
+    document = json.loads(before)
+    (record,) = document["networks"]
+    record["clocks_mhz"] = {name: round(mhz) for name, mhz in record["clocks_mhz"].items()}
+    made.write_text(json.dumps(document), "utf-8")
+    clash = dse("import", "trtexec", gpu, *COMMON, "-o", made, "--merge")
+    assert "is in both profiles: 0.25 and 0.5" in clash.err
     assert dse("import", "trtexec", gpu, *COMMON, "-o", made, "--force").status == 0
     assert dse("import", "tegrastats", gpu).status == 2
     assert dse("import", "tegrastats", gpu, "--group", 1).status == 2

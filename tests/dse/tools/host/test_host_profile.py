@@ -7,6 +7,7 @@ import numpy as np
 import onnx
 import pytest
 
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.measure.host_documents import MEMORY_MHZ
@@ -237,6 +238,8 @@ def test_objectives_are_of_time_where_no_power_is_known(
     assert not [text for text in built.warnings if "no power of host is known" in text]
     capped = build_problem(workload_from([str(work)]), chip, Options(power_cap_w=3))
     asked = build_problem(workload_from([str(work)]), chip, Options(objectives=("power",)))
+    with pytest.raises(WorkloadError, match="efficiency: powers are required"):
+        build_problem(workload_from([str(work)]), chip, Options(objectives=("efficiency",)))
     for each in (capped, asked):
         assert "no power of host is known: power and energy are 0 and keep every limit" in (
             each.warnings
