@@ -35,4 +35,7 @@ def test_a_unit_that_serves_frames_ends(unit, gone):
 @pytest.mark.parametrize("gone", GONE)
 def test_a_unit_that_is_measured_ends(unit, gone, monkeypatch):
     monkeypatch.setattr(co_running, "_reader", lambda: lambda: None)
-    co_running._serve(Mock(recv=Mock(side_effect=gone)), unit, None, 0)
+    connection = Mock(recv=Mock(side_effect=gone))
+    co_running._serve(connection, unit, None, 0)
+    # It says that it is ready, and sends no error to nobody.
+    connection.send.assert_called_once_with(0.0)
