@@ -216,8 +216,8 @@ def refuted(
         nodes = SMALL_NODES if settings.max_nodes is None else settings.max_nodes
         closed, known = None, "Not proved: a design point may keep all limits."
         if settings.robust is None:
-            within = f"in {nodes:,} nodes" if until is NEVER else "within the time limit"
-            known = f"Not proved {within}: a design point may keep all limits."
+            or_time = "" if until is NEVER else " or the time limit"
+            known = f"Not proved in {nodes:,} nodes{or_time}: a design point may keep all limits."
             closed = close(
                 problem.numeric,
                 np.zeros((0, len(problem.numeric.objectives)), dtype=np.int64),

@@ -13,6 +13,7 @@ from paretosoc.fitness.profiles.layer_names import LayerNames
 from paretosoc.fitness.profiles.measured_layers import LayerTime, combined
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import json_numbers
+from paretosoc.platforms.ladder import ROUNDING_KHZ
 from paretosoc.platforms.measurement import Clocks
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.source import decimal_number, round_half_up
@@ -116,8 +117,10 @@ def _joins(old: Document, new: Document) -> bool:
             old.get(key) == new.get(key)
             for key in ("network", "macs", "precision", "batch", "status")
         )
-        # A clock in whole MHz is the one of the ladder.
-        and all(abs(clocks.get(name, mhz) - mhz) < 1 for name, mhz in new["clocks_mhz"].items())
+        and all(
+            1000 * abs(clocks.get(name, mhz) - mhz) < ROUNDING_KHZ
+            for name, mhz in new["clocks_mhz"].items()
+        )
         and all("name" in part or "names" in part for part in old.get("groups", ()))
     )
 

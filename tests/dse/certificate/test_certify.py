@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks.problems.random_problem import RandomShape, random_problem
-from paretosoc.common.deadline import Deadline
 from paretosoc.dse.certificate import branch_and_bound as exact_search
 from paretosoc.dse.certificate import cover as smt_cover
 from paretosoc.dse.certificate import strategy
-from paretosoc.dse.certificate.certify import Limits, prove, usual_nodes
+from paretosoc.dse.certificate.certify import Limits, prove
 from paretosoc.dse.certificate.improve import find_fastest
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.verify import verify as verifying
@@ -505,16 +503,3 @@ def test_a_certified_row_is_what_the_search_found(slow_front: Front) -> None:
     theirs = result.best.row[None]
     evaluate = make_outcomes(slow_front.problem)
     assert evaluate(mine).objectives[0, 0] == evaluate(theirs).objectives[0, 0]
-
-
-def test_a_search_of_repeated_networks_has_fewer_nodes_in_the_same_time() -> None:
-    drawn = random_problem(np.random.default_rng(3), RandomShape())
-    once, often = (
-        replace(drawn, networks=tuple(replace(one, repeats=count) for one in drawn.networks))
-        for count in (1, 100)
-    )
-    groups = sum(len(network.groups) for network in once.networks)
-    assert usual_nodes(once, 4_000_000) == Limits(4_000_000).most_nodes(often) == 4_000_000
-    assert usual_nodes(often, 4_000_000) == 4_000_000 * 300 // (300 + 99 * groups)
-    assert Limits().most_nodes(often) == usual_nodes(often) < usual_nodes(once)
-    assert Limits(until=Deadline.after(1.0)).most_nodes(often) is None

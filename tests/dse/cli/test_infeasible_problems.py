@@ -206,6 +206,7 @@ def test_that_nothing_is_feasible_is_proved_if_it_takes_little(dse, tmp_path, mo
         known = f"Not proved in {nodes:,} nodes: a design point may keep all limits."
         assert dse(*TINY, *out, *options).lines[-1] == known
         assert given.pop().nodes == nodes
+    assert "in 250,000 nodes or the time limit:" in dse(*TINY, *out, "--time-limit", "5").err
     monkeypatch.undo()
     with pytest.raises(InfeasibleError, match="Proved: no design point") as error:
         library.explore(
