@@ -4,8 +4,11 @@ The rule, the same for every unit:
 
 * An activation, a batch normalisation or an element-wise layer is fused with the layer that feeds
   it, if that one is in the group, feeds nothing else, is no result of the network, and makes as
-  many elements. An addition takes the latest such layer and reads the other operand. The feeding
-  layer may feed the product of itself and the activation, too (SiLU: x times sigmoid of x).
+  many elements. An addition takes the latest such layer and reads the other operand.
+* An operator that the exporter wrote out is one layer: the element-wise layers from a tensor to the
+  first that all of them lead to, which has as many elements. SiLU, GELU and their like are fused
+  with the layer that feeds them. With a reduction among them they are a normalisation, a launch of
+  their own. It may share its tensor with others.
 * A reshape costs nothing.
 * The inputs of a concatenation are written in place, by layers of other groups and by transitions,
   too. It copies only inputs of the network.
@@ -17,7 +20,7 @@ is read outside itself or leaves the network. Nothing stays in a cache from one 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paretosoc.sdf.graph import SdfGraph
@@ -27,8 +30,14 @@ from paretosoc.sdf.rates import single_rate
 
 FUSED_KINDS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 FUSED_OPERATIONS = frozenset({"BatchNormalization"})
+STEPS = FUSED_KINDS | {LayerKind.RESHAPE, LayerKind.REDUCTION}
+"""Kinds of the layers as which an exporter writes out an operator."""
 NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 """A concatenation in place is no launch that something could join."""
+
+
+MISH_STEPS = 3
+"""Softplus, hyperbolic tangent and product, which no runtime fuses with a convolution."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +53,30 @@ class Launch:
     is_free: bool
     """Nothing is launched at all: a reshape, or a concatenation in place."""
     narrow_bits: int = 0
+    operators: tuple[tuple[Layer, ...], ...] = ()
+    """Operators that were written out, each as its steps."""
+
+    @property
+    def kind(self) -> LayerKind:
+        """Return the kind of its first layer, or of the operator that this is a step of."""
+        first = self.layers[0]
+        is_step = any(steps[0] is first and _reduce(steps) for steps in self.operators)
+        return LayerKind.NORMALISATION if is_step else first.kind
+
+    @property
+    def computed_elements(self) -> int:
+        """Return the results of its layers. Of an operator that was written out those of the last
+        step count, unless it has several activations (Mish)."""
+        last = self.layers[-1].output_elements
+        if self.kind is not self.layers[0].kind:
+            return last
+        steps = {layer.name for operator in self.operators for layer in operator}
+        own = sum(
+            layer.output_elements * (MISH_STEPS if layer.operation == "Mish" else 1)
+            for layer in self.layers
+            if layer.name not in steps
+        )
+        return own + last * sum(_several(operator) or 1 for operator in self.operators)
 
     def moved_bytes(self, bytes_per_element: int) -> int:
         """Return the bytes that it moves if a number of the computation has
@@ -88,66 +121,120 @@ def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
     """Return the launches of a group, in order of execution."""
     inside = {layer.name: layer for layer in group.layers}
     places = {name: place for place, name in enumerate(inside)}
-    home: dict[str, list[Layer]] = {}
-    opened: list[list[Layer]] = []
+    home: dict[str, _Opened] = {}
+    opened: list[_Opened] = []
     for layer in group.layers:
-        base = _base(layer, inside, places, home, wiring)
-        if base is None:
-            base = []
-            opened.append(base)
-        base.append(layer)
-        home[layer.name] = base
+        launch = home.get(layer.name)
+        if launch is None:
+            operator, launch = _joined(layer, inside, places, home, wiring)
+            if launch is None:
+                launch = _Opened([], [])
+                opened.append(launch)
+            if operator:
+                launch.operators.append(operator)
+            home |= dict.fromkeys((layer.name, *(step.name for step in operator)), launch)
+        launch.layers.append(layer)
     return tuple(_closed(launch, wiring) for launch in opened)
 
 
-def _base(
+@dataclass(frozen=True)
+class _Opened:
+    """A launch that grows: its layers so far, and the operators of which it has or will have all
+    steps."""
+
+    layers: list[Layer]
+    operators: list[tuple[Layer, ...]]
+
+
+def _joined(
     layer: Layer,
     inside: Mapping[str, Layer],
     places: Mapping[str, int],
-    home: Mapping[str, list[Layer]],
+    home: Mapping[str, _Opened],
     wiring: Wiring,
-) -> list[Layer] | None:
-    """Return the launch that ``layer`` joins, or None."""
+) -> tuple[tuple[Layer, ...], _Opened | None]:
+    """Return the operator that ``layer`` begins, if one was written out, and the launch that it
+    joins, or None."""
     is_reshape = layer.kind is LayerKind.RESHAPE
-    if not (is_reshape or layer.kind in FUSED_KINDS or layer.operation in FUSED_OPERATIONS):
-        return None
+    is_fused = layer.kind in FUSED_KINDS or layer.operation in FUSED_OPERATIONS
+    if layer.operation == "Mish" or not (
+        is_reshape or is_fused or layer.kind is LayerKind.REDUCTION
+    ):
+        return (), None
     feeders = sorted(
         (name for name, _ in wiring.feeds_in.get(layer.name, ()) if name in home),
         key=places.__getitem__,
         reverse=True,
     )
     for name in feeders:
-        feeder, launch = inside[name], home[name]
-        if (
-            (wiring.readers[name] == {layer.name} or _is_gate(name, layer, inside, wiring))
-            and feeder.result_elements == 0
-            and feeder.output_elements == layer.output_elements
-            and launch[-1] is feeder
-            and launch[0].kind not in NOT_A_BASE
-        ):
-            return launch
-    return None
+        feeder, launch, readers = inside[name], home[name], wiring.readers[name]
+        is_open = feeder.result_elements == 0 and launch.layers[-1] is feeder
+        if not is_open or launch.layers[0].kind in NOT_A_BASE:
+            continue
+        if readers == {layer.name}:
+            same = feeder.output_elements == layer.output_elements
+            if same and layer.kind is not LayerKind.REDUCTION:
+                return (), launch
+        elif steps := _written_out(readers, name, feeder.output_elements, inside, places, wiring):
+            # A normalisation is a launch of its own, and so is Mish, of two activations.
+            alone = _reduce(steps) and not any(map(_reduce, launch.operators))
+            if not alone:
+                return steps, None if _several(steps) else launch
+    read = set(wiring.feeds_in.get(layer.name, ()))
+    if len(read) == 1 and not is_reshape:
+        return _written_out({layer.name}, *read.pop(), inside, places, wiring), None
+    return (), None
 
 
-def _is_gate(name: str, layer: Layer, inside: Mapping[str, Layer], wiring: Wiring) -> bool:
-    """Return whether ``layer`` is an activation of ``name`` that only multiplies it, perhaps after
-    layers that cost nothing."""
-    others = wiring.readers[name] - {layer.name}
-    if layer.kind is not LayerKind.ACTIVATION or len(others) != 1:
-        return False
-    last = layer.name
-    while wiring.readers.get(last) != others:
-        following = wiring.readers.get(last, frozenset())
-        if len(following) != 1:
-            return False
-        (last,) = following
-        if last not in inside or inside[last].kind is not LayerKind.RESHAPE:
-            return False
-    (product,) = others
-    return {source for source, _ in wiring.feeds_in[product]} == {name, last}
+LONGEST = 16
+"""Layers of the longest operator that is looked for: GELU by a hyperbolic tangent has 9."""
 
 
-def _closed(layers: list[Layer], wiring: Wiring) -> Launch:
+def _written_out(
+    first: Iterable[str],
+    entry: str,
+    elements: int,
+    inside: Mapping[str, Layer],
+    places: Mapping[str, int],
+    wiring: Wiring,
+) -> tuple[Layer, ...]:
+    """Return the layers from the ``first`` ones to the one that all of them lead to, if they read
+    only each other and ``entry``, of so many ``elements``, else none. On the way from a single one
+    is a reduction."""
+    pending = set(first)
+    is_whole = len(pending) > 1
+    found: dict[str, Layer] = {}
+    while pending and pending <= places.keys() and len(found) < LONGEST:
+        name = min(pending, key=places.__getitem__)
+        layer = inside[name]
+        sources = {source for source, _ in wiring.feeds_in[name]}
+        if layer.kind not in STEPS or sources - {entry, *found}:
+            break
+        pending.remove(name)
+        found[name] = layer
+        is_whole = is_whole or layer.kind is LayerKind.REDUCTION
+        same = layer.output_elements == elements
+        if not pending and is_whole and same and len(found) > 1:
+            return tuple(found.values())
+        readers = wiring.readers.get(name)
+        if layer.result_elements or not readers:
+            break
+        pending |= readers
+    return ()
+
+
+def _reduce(steps: Sequence[Layer]) -> bool:
+    return any(layer.kind is LayerKind.REDUCTION for layer in steps)
+
+
+def _several(steps: Sequence[Layer]) -> int:
+    """Return the number of steps if several are activations, else 0."""
+    activations = sum(layer.kind is LayerKind.ACTIVATION for layer in steps)
+    return len(steps) if activations > 1 else 0
+
+
+def _closed(opened: _Opened, wiring: Wiring) -> Launch:
+    layers = opened.layers
     head = layers[0]
     if head.kind is LayerKind.RESHAPE:
         return Launch(tuple(layers), 0, is_free=True)
@@ -156,11 +243,15 @@ def _closed(layers: list[Layer], wiring: Wiring) -> Launch:
         copied = max(0, head.input_elements - placed)
         return Launch(tuple(layers), 2 * copied, is_free=copied == 0)
     own = {layer.name for layer in layers}
+    steps = {layer.name for operator in opened.operators for layer in operator}
+    known = set(own)
     moved = 0
     for layer in layers:
-        passed_on = sum(
-            elements for name, elements in wiring.feeds_in.get(layer.name, ()) if name in own
-        )
+        feeds_in = wiring.feeds_in.get(layer.name, ())
+        passed_on = sum(elements for name, elements in feeds_in if name in known)
+        if layer.name in steps:
+            # The steps of an operator read one tensor.
+            known |= {name for name, _ in feeds_in}
         wide = layer.parameters - layer.narrow_parameters
         moved += wide + max(0, layer.input_elements - passed_on)
         readers = wiring.readers.get(layer.name, frozenset())
@@ -169,7 +260,9 @@ def _closed(layers: list[Layer], wiring: Wiring) -> Launch:
         else:
             moved += layer.result_elements
     narrow = sum(layer.narrow_bits for layer in layers)
-    return Launch(tuple(layers), moved, is_free=False, narrow_bits=narrow)
+    return Launch(
+        tuple(layers), moved, is_free=False, narrow_bits=narrow, operators=tuple(opened.operators)
+    )
 
 
 def network_launches(network: GroupedNetwork) -> tuple[tuple[Launch, ...], ...]:

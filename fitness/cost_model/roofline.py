@@ -268,7 +268,7 @@ def launch_operations(
         found |= {ELEMENTS: activations + results} if activations + results else {}
     elements = element_key(launch, known)
     if not found and elements is not None:
-        found[elements] = sum(layer.output_elements for layer in launch.layers)
+        found[elements] = launch.computed_elements
     return found
 
 
@@ -286,5 +286,5 @@ def element_key(launch: Launch, known: Container[str]) -> str | None:
     """Return which of the ``known`` efficiencies a launch without multiply-accumulates has."""
     first = launch.layers[0]
     is_linear = first.kind is LayerKind.RESIZE and first.mode.startswith("linear")
-    keys = (*((LINEAR_RESIZE,) if is_linear else ()), first.kind.value, ELEMENTS)
+    keys = (*((LINEAR_RESIZE,) if is_linear else ()), launch.kind.value, ELEMENTS)
     return next((key for key in keys if key in known), None)
