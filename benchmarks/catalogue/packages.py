@@ -1,9 +1,10 @@
 """The networks that packages of permissive licences build: torchvision, transformers, timm, effdet,
-segmentation-models-pytorch. Configurations are those of the published weights."""
+segmentation-models-pytorch, and a few that PyTorch's layers make up. Configurations are those of
+the published weights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -22,6 +23,7 @@ def sources() -> Iterator[Source]:
     yield from _timm(timm)
     yield from _detectors()
     yield from _unet()
+    yield from _super_resolution()
 
 
 def _with(module: Any, take: Callable[..., Any]) -> Any:
@@ -139,6 +141,7 @@ _HUGGING_FACE = "transformers, exported without weights"
 def _transformers(tf: Any) -> Iterator[Source]:
     yield from _segformers(tf)
     yield from _plain_transformers(tf)
+    yield from _text_transformers(tf)
     yield from _whispers(tf)
     yield from _detection_transformers(tf)
 
@@ -245,6 +248,79 @@ def _plain_transformers(tf: Any) -> Iterator[Source]:
         "siglip_base_text", "SigLIP", "text encoder, 64 tokens", _HUGGING_FACE, ((1, 64),),
         encoder(tf.SiglipTextModel, tf.SiglipTextConfig(), "pooler_output"),
     )  # fmt: skip
+
+
+def _text_transformers(tf: Any) -> Iterator[Source]:
+    """Take encoders of text with the heads of their checkpoints, and of images by other rules."""
+
+    def model(kind: Any, config: Any, take: str) -> Callable[[], Any]:
+        config._attn_implementation = "eager"
+        return lambda: _with(kind(config), lambda forward, x: getattr(forward(x), take))
+
+    wide = {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12}
+    for name, family, text, tokens, build in (
+        ("distilbert_base", "DistilBERT", "six layers, with the words' logits", 384,
+         model(tf.DistilBertForMaskedLM, tf.DistilBertConfig(), "logits")),
+        ("electra_base", "ELECTRA", "BERT that tells which words were replaced", 384,
+         model(tf.ElectraForPreTraining, tf.ElectraConfig(embedding_size=768, **wide), "logits")),
+        ("albert_base", "ALBERT", "one layer twelve times, with the words' logits", 384,
+         model(tf.AlbertForMaskedLM, tf.AlbertConfig(**wide), "logits")),
+        ("mobilebert", "MobileBERT", "narrow layers without normalisation, words' logits", 384,
+         model(tf.MobileBertForMaskedLM, tf.MobileBertConfig(), "logits")),
+    ):  # fmt: skip
+        yield Source(name, family, text, _HUGGING_FACE, ((1, tokens),), build)
+    config = tf.MarianConfig(
+        vocab_size=65001, d_model=512, encoder_layers=6, decoder_layers=6, pad_token_id=0,
+        encoder_attention_heads=8, decoder_attention_heads=8, encoder_ffn_dim=2048,
+        decoder_ffn_dim=2048, max_position_embeddings=512, activation_function="swish",
+        attn_implementation="eager",
+    )  # fmt: skip
+
+    def translator() -> Any:
+        encoder = tf.MarianModel(config).encoder
+        return _with(encoder, lambda forward, x: forward(x).last_hidden_state)
+
+    yield Source(
+        "opus_mt_encoder", "OPUS-MT", "encoder of translators, 256 tokens", _HUGGING_FACE,
+        ((1, 256),), translator,
+    )  # fmt: skip
+    beit = tf.BeitConfig(
+        num_labels=1000, use_relative_position_bias=True, use_mask_token=False,
+        use_mean_pooling=True,
+    )  # fmt: skip
+    yield _image(
+        "beit_b", "BEiT", "transformer, attention biased by relative positions", 224,
+        model(tf.BeitForImageClassification, beit, "logits"),
+    )  # fmt: skip
+    levit = tf.LevitConfig(
+        hidden_sizes=[128, 256, 384], num_attention_heads=[4, 6, 8], depths=[2, 3, 4],
+        key_dim=[16, 16, 16], num_labels=1000,
+    )  # fmt: skip
+    yield _image(
+        "levit_128s", "LeViT", "convolutions, then attention with few keys", 224,
+        model(tf.LevitForImageClassification, levit, "logits"),
+    )  # fmt: skip
+    deit = tf.DeiTConfig(
+        image_size=384, hidden_size=384, num_attention_heads=6, intermediate_size=1536
+    )
+
+    def reader() -> Any:
+        """Build the encoder, with the keys and values that six layers of the decoder read."""
+        import torch
+
+        encoder = tf.DeiTModel(deit)
+        encoder.caches = torch.nn.ModuleList(torch.nn.Linear(384, 256) for _ in range(12))
+
+        def take(forward: Any, x: Any) -> Any:
+            seen = forward(x).last_hidden_state
+            return tuple(part(seen) for part in encoder.caches)
+
+        return _with(encoder, take)
+
+    deit._attn_implementation = "eager"
+    yield _image(
+        "trocr_small_encoder", "TrOCR", "transformer on patches of a line of text", 384, reader
+    )
 
 
 _AUDIO = 1500
@@ -362,6 +438,13 @@ def _detection_transformers(tf: Any) -> Iterator[Source]:
             640, detector(tf.RTDetrForObjectDetection, config), percent, "COCO mAP 50-95",
             "https://github.com/lyuwenyu/RT-DETR",
         )  # fmt: skip
+    for size, depths in ((50, [3, 4, 6, 3]), (101, [3, 4, 23, 3])):
+        stages = [f"stage{k}" for k in range(1, 5)]
+        backbone = tf.ResNetConfig(depths=depths, out_features=stages)
+        yield _image(
+            f"detr_r{size}", "DETR", "ResNet, attention between its pixels and 100 boxes", 480,
+            detector(tf.DetrForObjectDetection, tf.DetrConfig(backbone_config=backbone)),
+        )  # fmt: skip
     small = ([3, 16, 16], [16, 64, 256, 512], [16, 32, 64, 128], [64, 256, 512, 1024])
     medium = ([3, 24, 32], [32, 96, 384, 768], [32, 64, 128, 256], [96, 384, 768, 1536])
     large = ([3, 32, 48], [48, 128, 512, 1024], [48, 96, 192, 384], [128, 512, 1024, 2048])
@@ -404,8 +487,12 @@ _LITE = "inverted residuals that do not weigh their channels, ReLU6"
 _TIMM: tuple[tuple[str, str, str, str, int], ...] = (
     *((f"efficientnet_lite{k}", f"efficientnet_lite{k}", "EfficientNet", _LITE, pixels)
       for k, pixels in enumerate((224, 240, 260, 280, 300))),
+    ("dla102x", "dla102x", "Deep layer aggregation",
+     "grouped convolutions, all levels joined in trees", 224),
     ("efficientformer_l1", "efficientformer_l1", "EfficientFormer",
      "pooling mixes pixels, attention at the end", 224),
+    *((f"efficientvit_{size}", f"efficientvit_{size}", "EfficientViT",
+       "inverted residuals, attention without softmax", 224) for size in ("b2", "l2")),
     ("fastvit_sa12", "fastvit_sa12", "FastViT",
      "large depthwise convolutions, attention at the end", 256),
     ("mobilenet_v2_1_4", "mobilenetv2_140", "MobileNet",
@@ -513,3 +600,71 @@ def _unet() -> Iterator[Source]:
         "segmentation-models-pytorch, exported without weights", ((1, 3, 512, 512),),
         lambda: smp.Unet("resnet34", encoder_weights=None),
     )  # fmt: skip
+
+
+def _super_resolution() -> Iterator[Source]:
+    """Take networks that enlarge an image four times."""
+    import torch
+    from torch.nn import Conv2d, Hardtanh, PixelShuffle, PReLU, Sequential
+    from torch.nn.functional import interpolate
+
+    def plain(width: int, layers: int, activation: Callable[[], Any], last: Sequence[Any]) -> Any:
+        inner = (part for _ in range(layers) for part in (conv(width, width), activation()))
+        return Sequential(conv(3, width), activation(), *inner, conv(width, 48), *last)
+
+    def conv(before: int, after: int) -> Any:
+        return Conv2d(before, after, 3, padding=1)
+
+    class Dense(torch.nn.Module):  # type: ignore[misc]
+        """Five convolutions, each of which reads all before it."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.parts = torch.nn.ModuleList(
+                conv(64 + 32 * k, 32 if k < 4 else 64) for k in range(5)
+            )
+
+        def forward(self, x: Any) -> Any:
+            seen = [x]
+            for part in self.parts[:4]:
+                seen.append(leaky(part(torch.cat(seen, 1))))
+            return 0.2 * self.parts[4](torch.cat(seen, 1)) + x
+
+    class Esrgan(torch.nn.Module):  # type: ignore[misc]
+        """23 residual blocks of three dense ones. Repetition enlarges twice."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.first, self.last = conv(3, 64), conv(64, 3)
+            self.blocks = torch.nn.ModuleList(
+                Sequential(*(Dense() for _ in "abc")) for _ in range(23)
+            )
+            self.joins = torch.nn.ModuleList(conv(64, 64) for _ in range(4))
+
+        def forward(self, x: Any) -> Any:
+            x = before = self.first(x)
+            for block in self.blocks:
+                x = 0.2 * block(x) + x
+            x = self.joins[0](x) + before
+            for join in self.joins[1:3]:
+                x = leaky(join(interpolate(x, scale_factor=2)))
+            return self.last(leaky(self.joins[3](x)))
+
+    def leaky(x: Any) -> Any:
+        return torch.nn.functional.leaky_relu(x, 0.2)
+
+    def general() -> Any:
+        model = plain(64, 32, lambda: PReLU(64), [PixelShuffle(4)])
+        return _with(model, lambda forward, x: forward(x) + interpolate(x, scale_factor=4))
+
+    def quick(width: int, layers: int) -> Any:
+        return plain(width, layers, lambda: Hardtanh(0, 1), [PixelShuffle(4), Hardtanh(0, 1)])
+
+    for name, family, text, build in (
+        ("esrgan", "ESRGAN", "ESRGAN and Real-ESRGAN x4plus: dense residual blocks", Esrgan),
+        ("realesr_general", "ESRGAN", "Real-ESRGAN's general x4v3: 34 convolutions", general),
+        ("quicksrnet_small", "QuickSRNet", "four convolutions", partial(quick, 32, 2)),
+        ("quicksrnet_medium", "QuickSRNet", "seven convolutions", partial(quick, 32, 5)),
+        ("quicksrnet_large", "QuickSRNet", "13 convolutions", partial(quick, 64, 11)),
+    ):  # fmt: skip
+        yield Source(name, family, text, "layers of PyTorch", ((1, 3, 128, 128),), build)

@@ -249,8 +249,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 if len({one.measured.entry[:2] for one in samples}) > 1:
                     lessons.append(another_row(pool.name, another_network(pool, samples)))
                 continue
-            predicted = left_out(samples, pool.prior)
-            own, logs = rows_of(samples, predicted), logs_of(samples, predicted)
+            judges = pool.judges()
+            estimates = np.array([one.estimate_ms for one in judges])
+            predicted = np.concatenate([left_out(samples, pool.prior), estimates])
+            held = [*samples, *judges]
+            own, logs = rows_of(held, predicted), logs_of(held, predicted)
             rows += own
             found[pool.name] = logs
             if chosen.write:

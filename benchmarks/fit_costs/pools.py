@@ -76,6 +76,11 @@ class Pool:
         held = [one for one in known if self.holds(one.entry)]
         return [sample(one, self.tile_of(one.entry), self.elements) for one in held]
 
+    def judges(self) -> list[Sample]:
+        """Return the networks of other families that it is not fitted to. They count among those
+        that were left out."""
+        return [] if self.more_sets == NEW_FAMILIES else self.samples(of_sets(NEW_FAMILIES))
+
 
 _CPU = Prior(share=0.4, us_per_layer=15, class_sd=0.7, classes=((ELEMENTS, 1.0),))
 _X86 = tuple(("intel-core-ultra-7-155h", name) for name in ("fp32", "fp16", "int8"))

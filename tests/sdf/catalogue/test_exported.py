@@ -173,6 +173,24 @@ OTHERS = {
     "whisper_small_decoder": (None, 139),
     "unet": (None, 31.0),
     "mobile_sam": (None, 6.95),
+    "beit_b": (None, 92.0),
+    "trocr_small_encoder": (None, 23.0),
+    "detr_r50": (None, 41.4),
+    "detr_r101": (None, 60.3),
+    "esrgan": (None, 16.7),
+    "realesr_general": (None, 1.21),
+    "quicksrnet_small": (None, 0.0333),
+    "quicksrnet_medium": (None, 0.061),
+    "quicksrnet_large": (None, 0.436),
+    # The same; of embeddings that no head reads an inference reads a few rows, and weights that
+    # twelve layers share are counted twelve times.
+    "distilbert_base": (None, 66.99),
+    "electra_base": (None, 109.48 - 30522 * 768e-6),
+    "albert_base": (None, 11.22 + 11 * 7.088),
+    # Words of 128 numbers, to which the head adds 384 more.
+    "mobilebert": (None, 24.58 + 30522 * 384e-6),
+    # Six layers of the sizes in Helsinki-NLP/opus-mt-en-es, config.json.
+    "opus_mt_encoder": (None, 6 * 3.152),
     # huggingface/pytorch-image-models, results/benchmark-infer-amp-nchw-pt240-cu124-rtx4090.csv:
     # samvit_base_patch16 for images of 1024 pixels, vit_*_patch14_dinov2 for images of 518, which
     # have 1,113 positions more.
@@ -201,6 +219,10 @@ OTHERS = {
     "dfine_x": (202 / 2, 62),
     # huggingface/pytorch-image-models, the same list.
     "efficientformer_l1": (1.3, 12.29),
+    "dla102x": (5.89, 26.31),
+    "efficientvit_b2": (1.6, 24.33),
+    "efficientvit_l2": (6.97, 63.71),
+    "levit_128s": (0.31, 7.78),
     "fastvit_sa12": (1.96, 11.58),
     "resmlp_12": (3.01, 15.35),
     "vit_small": (4.61, 22.05),
@@ -232,6 +254,8 @@ REASONS = {
     # Relative positions, looked up in tables when the network is exported: 64 x 64 and 14 x 14 of
     # them in place of 127 and 27, for rows and for columns, in 4 and 8 layers.
     "sam_vit_b": (0, 2.205184 / 89.67),
+    # Positions are a constant that each layer adds.
+    "detr_r50": (0, 0.022),
     # Published before the branches of a convolution were joined.
     "rtdetr_r101": (-0.03, 0),
     # transformers computes boxes of all 8,400 candidates, the paper's code of the best 300; weights
