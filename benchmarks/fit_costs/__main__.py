@@ -194,8 +194,9 @@ def _write_entry(pool: Pool, fit: Fit, entry: Entry, errors: Errors) -> None:
         error = _fit_error(row.networks, row.median, row.p90, row.constant, *spread)
     else:
         error = _fit_error(0, errors.median_of_units, errors.p90_of_units, None, *spread)
+    fitted_to = {one.measured.network for one in pool.samples() if one.measured.entry == own}
     text += (
-        f"fitted with {pool.name} to the times of {pluralize(row.networks, 'network')}"
+        f"fitted with {pool.name} to the times of {pluralize(len(fitted_to), 'network')}"
         f"{'' if own[0] == platform else f' on {own[0]}'} (python -m benchmarks.fit_costs)."
     )
     fitted = fit.figures(own)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 
+import onnx.parser
 import pytest
 
 from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.fitness.cost_model.roofline import ELEMENTS, launch_operations
+from paretosoc.platforms.platform import Tile
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.onnx.importer import import_onnx_bytes
 from tests.support.growth import LINEAR, growth
 from tests.support.problems.small_networks import chain, grouped, layer, window
 
@@ -91,6 +96,78 @@ def test_an_activation_that_multiplies_what_it_reads_is_fused_with_the_product()
         [conv("a"), relu("s"), conv("b"), product], [(0, 1), (0, 2), (1, 3), (2, 3)], [4]
     )
     assert [entry[0] for entry in shape_of(network)[0]] == ["a", "s", "b+p"]
+
+
+GELU = (
+    "h = Div(x, root)\ne = Erf(h)\np = Add(e, one)\ny0 = Mul(x, p)\ny = Mul(y0, half)",
+    "h = Mul(x, half)\ne0 = Div(x, root)\ne = Erf(e0)\np = Add(e, one)\ny = Mul(h, p)",
+)
+TANH = """c0 = Pow(x, three)\nc = Mul(c0, half)\ns = Add(x, c)\nt0 = Mul(s, root)\nt = Tanh(t0)
+p = Add(t, one)\nh = Mul(x, half)\ny = Mul(h, p)"""
+LAYER = """m = ReduceMean<axes=[-1]>(x)\nd = Sub(x, m)\nq = Pow(d, two)
+v = ReduceMean<axes=[-1]>(q)\nw = Add(v, half)\nr = Sqrt(w)\nn = Div(d, r)
+g = Mul(n, scale)\ny = Add(g, shift)"""
+RMS = """q = Pow(x, two)\nv = ReduceMean<axes=[-1]>(q)\nw = Add(v, half)\nr = Sqrt(w)
+i = Reciprocal(r)\nn = Mul(x, i)\ny = Mul(scale, n)"""
+ONE = {
+    "gelu": "y = Gelu(x)",
+    "mish": "y = Mish(x)",
+    "layer": "y = LayerNormalization(x, scale, shift)",
+    "rms": "y = com.microsoft.SimplifiedLayerNormalization(x, scale)",
+}
+COSTLY = Tile(activation_operations=Fraction(1), result_operations=Fraction(1))
+KNOWN = ("default", ELEMENTS, LayerKind.NORMALISATION.value)
+SPELLED = [
+    ("gelu", GELU[0]),
+    ("gelu", GELU[1]),
+    ("gelu", TANH),
+    ("mish", "s = Softplus(x)\nt = Tanh(s)\ny = Mul(x, t)"),
+    ("layer", LAYER),
+    ("rms", RMS),
+]
+
+
+def model_with(steps: str, last: str) -> bytes:
+    """Return a network of 20 x 32 activations: a product, the steps from x to y, the last ones."""
+    scalars = "".join(
+        f"float {name} = {{1.0}}, " for name in ("root", "one", "two", "three", "half")
+    )
+    opset = 20 if "<" not in steps else 13
+    return onnx.parser.parse_model(
+        f"""<ir_version: 9, opset_import: ["" : {opset}, "com.microsoft" : 1]>
+        net (float[1, 20, 32] input, float[32, 32] a, float[32, 32] b, float[32] bias,
+             float[32] scale, float[32] shift) => (float[1, 20, 32] z)
+        <{scalars}float[32, 32] a, float[32, 32] b, float[32] bias, float[32] scale,
+         float[32] shift>
+        {{ x0 = MatMul(input, a)\nx = Add(x0, bias)\n{steps}\n{last} }}"""
+    ).SerializeToString()
+
+
+@pytest.mark.parametrize(("name", "steps"), SPELLED)
+def test_an_operator_that_was_written_out_costs_what_it_costs(name: str, steps: str) -> None:
+    """Exporters write GELU as one operator since version 20 of the operators, and layer
+    normalisation since version 17."""
+    # A normalisation stands beside the path that its result is added to.
+    beside = "z0 = MatMul(y, b)\nz = Add(z0, x)"
+    last = beside if name in ("layer", "rms") else "z = MatMul(y, b)"
+    both = [
+        [
+            (launch_operations(launch, COSTLY, KNOWN), launch.elements // 40, launch.is_free)
+            for (group,) in [network_launches(group_network(network.graph, None, groups=1))]
+            for launch in group
+        ]
+        for text in (ONE[name], steps)
+        for network in [import_onnx_bytes(model_with(text, last), name="net")]
+    ]
+    assert both[0] == both[1]
+    assert len(both[0]) == (2 if name == "gelu" else 3)
+
+
+def test_an_operator_whose_steps_others_read_is_no_operator() -> None:
+    model = model_with(GELU[0], last="z0 = MatMul(y, b)\nz = Add(z0, e)")
+    network = import_onnx_bytes(model, name="net")
+    (launches,) = network_launches(group_network(network.graph, None, groups=1))
+    assert not any(launch.operators for launch in launches)
 
 
 def test_a_result_of_the_network_is_written_though_layers_read_it() -> None:
