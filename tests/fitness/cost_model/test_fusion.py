@@ -111,6 +111,7 @@ RMS = """q = Pow(x, two)\nv = ReduceMean<axes=[-1]>(q)\nw = Add(v, half)\nr = Sq
 i = Reciprocal(r)\nn = Mul(x, i)\ny = Mul(scale, n)"""
 ONE = {
     "gelu": "y = Gelu(x)",
+    "hard swish": "y = HardSwish(x)",
     "mish": "y = Mish(x)",
     "layer": "y = LayerNormalization(x, scale, shift)",
     "rms": "y = com.microsoft.SimplifiedLayerNormalization(x, scale)",
@@ -121,6 +122,7 @@ SPELLED = [
     ("gelu", GELU[0]),
     ("gelu", GELU[1]),
     ("gelu", TANH),
+    ("hard swish", "s = Add(x, three)\nc = Clip(s, half, one)\nq = Div(c, root)\ny = Mul(x, q)"),
     ("mish", "s = Softplus(x)\nt = Tanh(s)\ny = Mul(x, t)"),
     ("layer", LAYER),
     ("rms", RMS),
@@ -160,7 +162,7 @@ def test_an_operator_that_was_written_out_costs_what_it_costs(name: str, steps: 
         for network in [import_onnx_bytes(model_with(text, last), name="net")]
     ]
     assert both[0] == both[1]
-    assert len(both[0]) == (2 if name == "gelu" else 3)
+    assert len(both[0]) == (2 if name in ("gelu", "hard swish") else 3)
 
 
 def test_an_operator_whose_steps_others_read_is_no_operator() -> None:
