@@ -189,7 +189,8 @@ COMMANDS = (
                 ("yolox", r"YOLOX \| 96"),
                 ("yolov10", r"YOLOv10 \| 72"),
                 ("whisper", "Whisper"),
-                ("segformer", "SegFormer"),
+                ("detr", "DETR"),
+                ("mobilebert", "MobileBERT"),
             )
         },
     ),
