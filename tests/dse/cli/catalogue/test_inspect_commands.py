@@ -225,7 +225,7 @@ BAD = [
     (["sdf", str(GRAPHS / "rate_converter.xml"), "--throughput", "x"], "--throughput"),
     (["sdf", str(GRAPHS / "rate_converter.xml"), "--throughput", "1"], "1/4508"),
     (["networks", "vgg19"], "unexpected extra argument"),
-    (["networks", "--family", "Lenet"], "no family 'Lenet'; there are AlexNet, BERT, CLIP"),
+    (["networks", "--family", "Lenet"], "no family 'Lenet'; there are ALBERT, AlexNet, BEiT"),
 ]
 
 
