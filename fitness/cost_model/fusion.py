@@ -32,6 +32,8 @@ FUSED_KINDS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 FUSED_OPERATIONS = frozenset({"BatchNormalization"})
 STEPS = FUSED_KINDS | {LayerKind.RESHAPE, LayerKind.REDUCTION}
 """Kinds of the layers as which an exporter writes out an operator."""
+NOT_A_STEP = frozenset({"Clip"})
+"""Hard swish that was written out stays apart: Rockchip's compiler does not put it together."""
 NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 """A concatenation in place is no launch that something could join."""
 
@@ -208,7 +210,8 @@ def _written_out(
         name = min(pending, key=places.__getitem__)
         layer = inside[name]
         sources = {source for source, _ in wiring.feeds_in[name]}
-        if layer.kind not in STEPS or sources - {entry, *found}:
+        is_step = layer.kind in STEPS and layer.operation not in NOT_A_STEP
+        if not is_step or sources - {entry, *found}:
             break
         pending.remove(name)
         found[name] = layer

@@ -274,13 +274,11 @@ def launch_operations(
 
 def activated_elements(launch: Launch) -> int:
     """Return how many results of a launch with multiply-accumulates pass an activation with a cost
-    of its own. A step of an operator (hard swish) has one."""
-    steps = [layer for operator in launch.operators for layer in operator]
+    of its own."""
     return sum(
         layer.output_elements
         for layer in launch.layers
-        if layer.kind is LayerKind.ACTIVATION
-        and (layer.operation not in FREE_ACTIVATIONS or layer in steps)
+        if layer.kind is LayerKind.ACTIVATION and layer.operation not in FREE_ACTIVATIONS
     )
 
 
