@@ -36,8 +36,6 @@ NOT_A_STEP = frozenset({"Clip"})
 """Hard swish that was written out stays apart: Rockchip's compiler does not put it together."""
 NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 """A concatenation in place is no launch that something could join."""
-
-
 MISH_STEPS = 3
 """Softplus, hyperbolic tangent and product, which no runtime fuses with a convolution."""
 
