@@ -9,6 +9,7 @@ from fractions import Fraction
 from benchmarks.fit_costs.fit import Prior
 from benchmarks.fit_costs.samples import (
     ELEMENT_KINDS,
+    LATER_FAMILIES,
     NEW_FAMILIES,
     OLDER_GPUS,
     Entry,
@@ -79,7 +80,8 @@ class Pool:
     def judges(self) -> list[Sample]:
         """Return the networks of other families that it is not fitted to. They count among those
         that were left out."""
-        return [] if self.more_sets == NEW_FAMILIES else self.samples(of_sets(NEW_FAMILIES))
+        others = (*NEW_FAMILIES, *LATER_FAMILIES)
+        return self.samples(of_sets([one for one in others if one not in self.more_sets]))
 
 
 _CPU = Prior(share=0.4, us_per_layer=15, class_sd=0.7, classes=((ELEMENTS, 1.0),))

@@ -45,6 +45,8 @@ SETS = (
 NEW_FAMILIES = tuple(
     f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam", "rknn_zoo")
 )
+LATER_FAMILIES = ("aihub_later_families",)
+"""Sets that were taken after the fits. No pool is fitted to them."""
 OLDER_GPUS = (
     "tkdnn_yolov4",
     "tensorrt_demos_yolo",

@@ -10,7 +10,14 @@ import numpy as np
 from benchmarks.catalogue.yolo import SIZES
 from benchmarks.fit_costs.fit import by_constant, left_out
 from benchmarks.fit_costs.pools import POOLS
-from benchmarks.fit_costs.samples import NEW_FAMILIES, Sample, of_sets, published, sample
+from benchmarks.fit_costs.samples import (
+    LATER_FAMILIES,
+    NEW_FAMILIES,
+    Sample,
+    of_sets,
+    published,
+    sample,
+)
 from benchmarks.validation.known_plans import co_runs_of, known_plans
 from benchmarks.validation.published import read_set
 from benchmarks.validation.scores import Comparison
@@ -78,7 +85,7 @@ def new_families() -> list[Comparison]:
     against one time per multiply-accumulate: the median of the known networks of the unit and
     format, if there are any. A pool that is fitted to them is fitted again without the family."""
     found: dict[tuple[str, str], list[tuple[float, float, float]]] = {}
-    measured = of_sets(NEW_FAMILIES)
+    measured = of_sets((*NEW_FAMILIES, *LATER_FAMILIES))
     entries = {one.entry for one in measured}
     known = [one for one in published() if one.entry in entries]
     for pool in POOLS:
@@ -89,10 +96,10 @@ def new_families() -> list[Comparison]:
         new = pool.samples(measured)
         estimates = [one.estimate_ms for one in new]
         if pool.more_sets == NEW_FAMILIES:
-            # They hold the new ones: the same objects, for samples are made once.
+            # They hold most new ones: the same objects, for samples are made once.
             samples = pool.samples()
             times = dict(zip(samples, left_out(samples, pool.prior, _family), strict=True))
-            estimates = [times[one] for one in new]
+            estimates = [times.get(one, one.estimate_ms) for one in new]
         for one, estimate in zip(new, estimates, strict=True):
             found.setdefault((f"{pool.name}, new families, time", _family(one)), []).append(
                 (one.macs * rates[one.measured.entry], estimate, one.measured.ms)
