@@ -223,10 +223,15 @@ OTHERS = {
     "efficientvit_b2": (1.6, 24.33),
     "efficientvit_l2": (6.97, 63.71),
     "levit_128s": (0.31, 7.78),
+    "ese_vovnet19b_dw": (1.34, 6.54),
     "fastvit_sa12": (1.96, 11.58),
     "resmlp_12": (3.01, 15.35),
     "vit_small": (4.61, 22.05),
     "vit_tiny": (1.26, 5.72),
+    "mobilenet_v2_1_1d": (None, 4.52),
+    # tensorflow/models, research/slim/nets/mobilenet/README.md; arXiv 1807.11626, table 1.
+    "mobilenet_v2_0_5": (0.097, 1.95),
+    "mnasnet_a1": (0.312, 3.9),
     # hailo-ai/hailo_model_zoo, docs/public_models/HAILO8/HAILO8_classification.rst.
     "efficientnet_lite0": (0.78 / 2, 4.63),
     "efficientnet_lite1": (1.22 / 2, 5.39),
