@@ -186,7 +186,7 @@ COMMANDS = (
         {
             key: rf"families other than {family} .*the program's estimate #, "
             for key, family in (
-                ("yolox", r"YOLOX \| 96"),
+                ("yolox", r"YOLOX \| 128"),
                 ("yolov10", r"YOLOv10 \| 72"),
                 ("whisper", "Whisper"),
                 ("detr", "DETR"),
