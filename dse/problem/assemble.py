@@ -27,6 +27,7 @@ from paretosoc.dse.problem.runtime_limits import (
     why_so_many,
     without_rivals,
 )
+from paretosoc.dse.problem.warnings import unknown_power
 from paretosoc.dse.workload.objectives import parse_objective, with_default_objectives
 from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS, Options, as_written
 from paretosoc.dse.workload.with_options import strictest, with_limits
@@ -59,8 +60,8 @@ def assemble(
     runtime: Runtime = Runtime.NONE,
 ) -> tuple[Problem, tuple[str, ...], tuple[str, ...]]:
     """Return the tables of all networks one after the other, with limits and objectives from the
-    options, notes on what networks may not do that nobody forbade, and those on limits that are
-    raised for groups that units cannot run.
+    options, notes on what networks may not do that nobody forbade and on unknown powers, and those
+    on limits that are raised for groups that units cannot run.
 
     Args:
         units: units with their number formats. ``costs`` have tables for each of them.
@@ -72,7 +73,8 @@ def assemble(
     Raises:
         WorkloadError: on an objective, limit or pin of a network that does not exist.
     """
-    knows_power = board_mw > 0 or platform.knows_power
+    powers = [unit.dynamic_mw for table in costs for unit in table.units]
+    knows_power = board_mw > 0 or platform.knows_power or any(map(np.any, powers))
     options = with_default_objectives(options, workload, knows_power=knows_power)
     names = tuple(network.name for network in workload.networks)
     sizes = [len(network.groups) for network in networks]
@@ -216,6 +218,8 @@ def assemble(
         tolerance_permille=_tolerance_permille(options),
         guarantee=guarantees(workload, options),
     )
+    if not knows_power:
+        notes += unknown_power(problem, platform.name)
     return problem, tuple(notes), tuple(raised)
 
 

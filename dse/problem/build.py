@@ -27,7 +27,7 @@ from paretosoc.dse.problem.runtime_limits import (
     unserved_units,
 )
 from paretosoc.dse.problem.task_tables import on_further_units, task_tables, units_of_tasks
-from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings, unknown_power
+from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.with_options import with_options, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
@@ -228,7 +228,6 @@ def build_problem(
             *(fewer if isinstance(problem.execution, LongRun) else ()),
             *unused,
             *unserved_units(platform, options, runtime),
-            *unknown_power(problem, platform),
             *problem_warnings(
                 workload.networks, entries, platform, formats, profile, options.dimensions
             ),

@@ -99,21 +99,14 @@ def mixed_metrics(
     )
 
 
-def unknown_power(problem: Problem, platform: Platform) -> tuple[str, ...]:
-    """Return a text if a limit or an objective rests on powers that nobody knows.
-
-    Raises:
-        WorkloadError: on the efficiency, which is infinite without powers.
-    """
+def unknown_power(problem: Problem, platform: str) -> tuple[str, ...]:
+    """Return a text if a limit or an objective rests on powers, of which none is known."""
     limits = (problem.power_cap_mw, problem.energy_budget_fj)
     names = [network.name for network in problem.networks]
     parts = [part for objective in problem.objectives for part in objective.parts(names)]
-    asked = limits != (None, None) or any(part.kind.spec.of_power for part in parts)
-    if problem.board_mw or platform.knows_power or not asked:
+    if limits == (None, None) and not any(part.kind.spec.of_power for part in parts):
         return ()
-    if any(part.kind is ObjectiveKind.EFFICIENCY for part in parts):
-        raise WorkloadError(f"efficiency: powers are required, none of {platform.name} is known")
-    return (f"no power of {platform.name} is known: power and energy are 0 and keep every limit",)
+    return (f"no power of {platform} is known: power and energy are 0 and keep every limit",)
 
 
 def check_dimensions(

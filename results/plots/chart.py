@@ -58,7 +58,7 @@ class Axis:
 
     def share(self, value: float) -> float:
         """Return the place of a value: 0 at the low end, 1 at the high one."""
-        low, high, value = map(self._scaled, (self.low, self.high, value))
+        low, high, value = map(self._scaled, (self.low, self.high, min(value, self.high)))
         return (value - low) / (high - low)
 
     def _scaled(self, value: float) -> float:
@@ -68,8 +68,10 @@ class Axis:
     def over(
         cls, title: str, values: Sequence[float], margin: float, *, is_log: bool = False
     ) -> Axis:
-        """Return the axis over the values, with a margin as a share of their range."""
-        low, high = min(values), max(values)
+        """Return the axis over the values, with a margin as a share of their range. Infinite ones
+        are drawn at its end."""
+        finite = [value for value in values if math.isfinite(value)] or [1.0]
+        low, high = min(finite), max(finite)
         if is_log:
             low, high = math.log10(low), math.log10(high)
         room = margin * (high - low) or 0.05 * abs(low) or 1.0

@@ -295,7 +295,7 @@ def _effects(problem: Problem, base: Member, other: Member) -> str:
 
 def _effect(label: str, first: float, second: float) -> str:
     if first <= 0 or not math.isfinite(first) or not math.isfinite(second):
-        return f"a {label} of {format_number(second)} instead of {format_number(first)}"
+        return f"{label} {format_number(second)} instead of {format_number(first)}"
     ratio = second / first
     if ratio >= _MANY:
         return f"{ratio:.1f}x the {label}"

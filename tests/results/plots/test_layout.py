@@ -1,5 +1,6 @@
 """Where text stands: ticks, wrapped words, labels beside points."""
 
+import math
 from itertools import combinations
 
 import pytest
@@ -47,6 +48,14 @@ def test_no_number_leaves_the_page(low, high, is_log):
     texts = [part for part in picture.parts if isinstance(part, Text)]
     assert len(texts) > 8
     assert all(picture.page[0] <= text.box[0] < text.box[2] <= picture.page[2] for text in texts)
+
+
+def test_infinite_figures_stand_at_the_end_of_the_axis():
+    axis = Axis.over("Efficiency (images/J)", [400.0, math.inf, 3000.0], 0.12, is_log=True)
+    assert 3000 < axis.high < 4000
+    assert axis.share(math.inf) == 1
+    assert axis.ticks(180.0, lambda text: text_size(text, 7.0)[0])
+    assert math.isfinite(Axis.over("", [math.inf], 0.12).high)
 
 
 def test_words_are_wrapped_and_keep_their_letters():

@@ -146,6 +146,9 @@ def test_difference_in_words(front: Front):
         f"gpu at 676 MHz instead of {was:.0f}: 2.1x the latency for 44 % of the energy"
     )
     assert describe_difference(front.problem, base, base) == "the same choices: the same figures"
+    free = dataclasses.replace(base, objectives=(base.objectives[0], 0))
+    text = describe_difference(front.problem, free, base)
+    assert text == "the same choices: energy 130.0 instead of 0"
     off = dataclasses.replace(base, domain_on=(True, False, True, True))
     assert describe_difference(front.problem, base, off).startswith("gpu off")
     assert describe_difference(front.problem, off, base).startswith(f"gpu on at {was:.0f} MHz")

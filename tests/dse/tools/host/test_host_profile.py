@@ -7,7 +7,6 @@ import numpy as np
 import onnx
 import pytest
 
-from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.measure.host_documents import MEMORY_MHZ
@@ -238,12 +237,23 @@ def test_objectives_are_of_time_where_no_power_is_known(
     assert not [text for text in built.warnings if "no power of host is known" in text]
     capped = build_problem(workload_from([str(work)]), chip, Options(power_cap_w=3))
     asked = build_problem(workload_from([str(work)]), chip, Options(objectives=("power",)))
-    with pytest.raises(WorkloadError, match="efficiency: powers are required"):
-        build_problem(workload_from([str(work)]), chip, Options(objectives=("efficiency",)))
     for each in (capped, asked):
         assert "no power of host is known: power and energy are 0 and keep every limit" in (
             each.warnings
         )
+
+
+def test_powers_of_a_profile_are_known_powers(networks, profiled, tmp_path):
+    chip = load_platform(profiled[2] / "platform.json")
+    document = json.loads((profiled[2] / "profile.json").read_bytes())
+    for record in document["networks"]:
+        for group in record["groups"]:
+            group["power_mw"] = dict.fromkeys(group["ms"], 1000)
+    path = tmp_path / "profile.json"
+    path.write_text(json.dumps(document))
+    built = build_problem(workload_from(networks), chip, profile=load_profile(path, chip))
+    assert [each.kind.value for each in built.problem.objectives] == ["latency", "energy"]
+    assert not [text for text in built.warnings if "no power of host is known" in text]
 
 
 def test_what_cannot_be_measured_is_said(dse, networks, tmp_path):
