@@ -42,12 +42,11 @@ from paretosoc.fitness.costs.hardware_limits import limit_notes
 from paretosoc.fitness.costs.network_costs import choose_precision
 from paretosoc.fitness.costs.standard_errors import estimated
 from paretosoc.fitness.costs.taught import beyond_error, compared
-from paretosoc.fitness.profiles.alike_units import describe_alike
-from paretosoc.fitness.profiles.profile_file import read_profile
+from paretosoc.fitness.profiles.alike_units import alike_units, describe_alike
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
-from paretosoc.results.io.canonical_json import Json, canonical_bytes
+from paretosoc.results.io.canonical_json import Json
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -154,8 +153,10 @@ def calibrate_table(
     )
     if comparisons:
         document["comparisons"] = [write_document(one) for one in comparisons]
-    profile = read_profile(canonical_bytes(document), platform, "the profile made")
-    notes += describe_alike(platform, profile.alike)
+    units: dict[str, set[str]] = {}
+    for network, _, name in groups:
+        units.setdefault(network, set()).add(name)
+    notes += describe_alike(platform, *(alike_units(platform, own) for own in units.values()))
     notes += dict.fromkeys(filter(None, (_beyond(platform, one) for one in comparisons)))
     if "board_mw" in document:
         notes.append(

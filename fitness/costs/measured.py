@@ -43,40 +43,19 @@ class MeasuredGroup:
 
 
 def profiles_for(
-    network: GroupedNetwork,
-    precision: str,
-    own: Sequence[NetworkProfile],
-    platform: Platform,
-    batch: int = 1,
+    network: GroupedNetwork, precision: str, profiles: Sequence[NetworkProfile], batch: int
 ) -> list[NetworkProfile]:
-    """Return the profiles for a network in a precision and batch, the user's own ones first.
-
-    Args:
-        network: for one image.
-
-    Raises:
-        PlatformError: if one of the user's own names groups or layers that are not there, or
-            lists groups by order that are not the network's.
-    """
+    """Return the profiles of a network in a precision and batch. ``network``: for one image."""
     macs = sum(group.macs for group in network.groups)
-
-    def holds(profile: NetworkProfile) -> bool:
-        return (
-            profile.precision == precision
-            and profile.batch == batch
-            and is_same_network(network.name, macs, profile.names, profile.macs)
-        )
-
-    chosen = [profile for profile in own if holds(profile)]
-    for profile in chosen:
-        _check_names(profile, network)
-    # The platform's profiles are for one grouping and do not apply to another.
-    return chosen + [
-        profile for profile in platform.profiles if holds(profile) and _matches(profile, network)
+    return [
+        profile
+        for profile in profiles
+        if (profile.precision, profile.batch) == (precision, batch)
+        and is_same_network(network.name, macs, profile.names, profile.macs)
     ]
 
 
-def _matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
+def matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
     """Return whether a profile's layers and groups are the network's, by name or in order."""
     layers = {layer.name for group in network.groups for layer in group.layers}
     if any(name not in layers for part in profile.layers for name in part.names):
@@ -87,7 +66,13 @@ def _matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
     return bool(aligned_records(profile.groups, convolutions_of(network)))
 
 
-def _check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
+def check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
+    """Check that a profile matches a network.
+
+    Raises:
+        PlatformError: if it names groups or layers that are not there, or lists groups by order
+            that are not the network's.
+    """
     label = f"profile of network {profile.names[0]!r}"
     groups = {group.name for group in network.groups}
     layers = {layer.name for group in network.groups for layer in group.layers}
@@ -110,7 +95,7 @@ def _check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
                 f"{label}: there is no group {after!r} for a transition to follow; "
                 f"there are {count}"
             )
-    if not _matches(profile, network):
+    if not matches(profile, network):
         raise PlatformError(
             f"{label}: groups without names must be those of the network in order "
             f"({len(network.groups)}, with {convolutions_of(network)} convolutions), "

@@ -11,6 +11,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.common.plugins import plugin_errors
 from paretosoc.common.text import did_you_mean
 from paretosoc.common.units import PS_PER_MS
+from paretosoc.fitness.calibration.dvfs_profile import ClockProfile
 from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
 from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
@@ -22,6 +23,8 @@ from paretosoc.fitness.costs.fitted import ModelledGroup, modelled_groups, model
 from paretosoc.fitness.costs.hardware_limits import notes_on_costs
 from paretosoc.fitness.costs.measured import (
     MeasuredGroup,
+    check_names,
+    matches,
     measured_groups,
     measured_power,
     nearest_measurement,
@@ -29,9 +32,15 @@ from paretosoc.fitness.costs.measured import (
 )
 from paretosoc.fitness.costs.scale_to_measured import calibrate, network_record, scaled_like
 from paretosoc.fitness.costs.transitions import transition_times
+from paretosoc.fitness.profiles.alike_units import (
+    alike_units,
+    network_of_alike,
+    of_alike,
+    units_of,
+)
 from paretosoc.fitness.profiles.profile_file import CostModel, Profile
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.measurement import Comparison
+from paretosoc.platforms.measurement import Comparison, NetworkProfile
 from paretosoc.platforms.platform import Peak, Platform, Unit
 from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 
@@ -73,9 +82,11 @@ def network_costs(
     layers = [layer for group in network.groups for layer in group.layers]
     support = layer_support(layers, platform, number_format, batch)
     launches = network_launches(network)
-    own = () if profile is None else profile.networks
-    comparisons = () if profile is None else profile.comparisons
-    profiles = profiles_for(single, number_format, own, platform, batch)
+    profile = profile or Profile((), "")
+    own, fits, _ = own_measurements(single, platform, number_format, profile, batch)
+    # The platform's profiles are for one grouping and do not apply to another.
+    others = profiles_for(single, number_format, platform.profiles, batch)
+    others = [record for record in others if matches(record, single)]
     peaks = {
         unit.name: unit.peak_by_format[number_format]
         for unit in platform.units
@@ -83,35 +94,24 @@ def network_costs(
     }
     drafts = {
         unit.name: _draft(
-            (single, network), platform, unit, peaks[unit.name], launches, comparisons
+            (single, network), platform, unit, peaks[unit.name], launches, profile.comparisons
         )
         for unit in platform.units
         if unit.name in peaks
     }
+    parts = {name: draft.parts for name, draft in drafts.items()}
     measured: dict[tuple[str, int], list[MeasuredGroup]] = {}
-    user_profiles = set(map(id, own))
-    for record in profiles:
-        found = measured_groups(
-            network,
-            launches,
-            platform,
-            record,
-            {name: draft.parts for name, draft in drafts.items()},
-        )
-        for key, entry in found.items():
-            entries = measured.setdefault(key, [])
-            # Several clocks of one owner complement each other. The user's replace the platform's.
-            if not entries or (id(record) in user_profiles) == (
-                id(entries[0].profile) in user_profiles
-            ):
-                entries.append(entry)
-    models = () if profile is None or batch > 1 else profile.models
-    fits = models_for(network, number_format, models)
-    board = platform.board_mw if profile is None or profile.board_mw is None else profile.board_mw
+    for records in (others, own):
+        # Several clocks of one owner complement each other. The user's replace the platform's.
+        of_owner: dict[tuple[str, int], list[MeasuredGroup]] = {}
+        for record in records:
+            found = measured_groups(network, launches, platform, record, parts)
+            for key, entry in found.items():
+                of_owner.setdefault(key, []).append(entry)
+        measured |= of_owner
+    board = platform.board_mw if profile.board_mw is None else profile.board_mw
     modelled = {
-        unit.name: modelled_groups(
-            network, launches, platform, unit, drafts[unit.name].parts, fits, board
-        )
+        unit.name: modelled_groups(network, launches, platform, unit, parts[unit.name], fits, board)
         for unit in chosen
         if unit.name in drafts
     }
@@ -131,7 +131,7 @@ def network_costs(
     result = NetworkCosts(
         network=network.name,
         units=costs,
-        transition_ps=transition_times(network, platform, chosen, number_format, profiles),
+        transition_ps=transition_times(network, platform, chosen, number_format, [*own, *others]),
         notes=(
             *dict.fromkeys(note for table in costs for note in table.note if note in refusals),
             *(
@@ -145,9 +145,29 @@ def network_costs(
             _refused(network, (table for table in costs if table.unit in peaks), refusals)
         ),
     )
-    if profile is None or profile.cost_model is None:
+    if profile.cost_model is None:
         return result
     return _by_cost_model(network, platform, result, profile.cost_model, profile.name)
+
+
+def own_measurements(
+    network: GroupedNetwork, platform: Platform, precision: str, profile: Profile, batch: int = 1
+) -> tuple[list[NetworkProfile], list[ClockProfile], dict[str, str]]:
+    """Return a profile's measurements of a network and its fits, with those that units without any
+    take from units that are described alike, and the names of these units.
+
+    Args:
+        network: for one image.
+
+    Raises:
+        PlatformError: if measurements do not match the network.
+    """
+    own = profiles_for(network, precision, profile.networks, batch)
+    for record in own:
+        check_names(record, network)
+    fits = models_for(network, precision, profile.models) if batch == 1 else []
+    taken = alike_units(platform, units_of(*own, *fits))
+    return [network_of_alike(record, taken) for record in own], of_alike(fits, taken), taken
 
 
 def _by_cost_model(

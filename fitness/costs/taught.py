@@ -27,7 +27,7 @@ from paretosoc.fitness.cost_model.fusion import network_launches
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.costs.scale_to_measured import clock_ratios
 from paretosoc.fitness.costs.standard_errors import REPEATED
-from paretosoc.platforms.measurement import Clocks, Comparison
+from paretosoc.platforms.measurement import Clocks, Comparison, plain_name
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.platforms.source import round_half_up
 from paretosoc.results.costs.cost_origins import CostError
@@ -76,7 +76,7 @@ def posterior(before: CostError, comparisons: Sequence[Comparison]) -> tuple[Fra
     """
     logs: dict[str, list[float]] = {}
     for one in comparisons:
-        logs.setdefault(one.network, []).append(log(one.measured_ps / one.estimated_ps))
+        logs.setdefault(plain_name(one.network), []).append(log(one.measured_ps / one.estimated_ps))
     errors = [STEPS * fmean(found) for found in logs.values()]
     variance, scale = before.unit**2, before.network**2 + REPEATED**2
     common = 0.0

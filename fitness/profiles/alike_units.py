@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile
-from paretosoc.platforms.measurement import (
-    Comparison,
-    NetworkProfile,
-    PartMeasurement,
-    plain_name,
-)
+from paretosoc.platforms.measurement import Comparison, NetworkProfile, PartMeasurement
 from paretosoc.platforms.platform import Platform
 
 OfUnit = TypeVar("OfUnit", ClockProfile, Comparison)
-Entry = NetworkProfile | ClockProfile | Comparison
-Subject = tuple[str, str, int]
-"""What was measured: the plain name of a network, its number format, and images at once."""
-Alike = Mapping[Subject, Mapping[str, str]]
-"""By subject, the measured unit of each unit that takes the figures of one."""
 
 
 def alike_units(platform: Platform, measured: Collection[str]) -> dict[str, str]:
@@ -35,50 +25,37 @@ def alike_units(platform: Platform, measured: Collection[str]) -> dict[str, str]
     }
 
 
-def subject_of(entry: Entry) -> Subject:
-    """Return the subject of an entry of a profile."""
-    if isinstance(entry, NetworkProfile):
-        return plain_name(entry.names[0]), entry.precision, entry.batch
-    return plain_name(entry.network), entry.precision, 1
-
-
-def units_of(entry: Entry) -> set[str]:
-    """Return the units of an entry of a profile."""
-    if isinstance(entry, NetworkProfile):
-        return {one.unit for part in (*entry.groups, *entry.layers) for one in part.units}
-    return {entry.unit}
-
-
-def find_alike(platform: Platform, entries: Iterable[Entry]) -> Alike:
-    """Return which units take the figures of which, as they have none of a subject."""
-    measured: dict[Subject, set[str]] = {}
+def units_of(*entries: NetworkProfile | ClockProfile | Comparison) -> set[str]:
+    """Return the units of entries of a profile."""
+    found = set[str]()
     for entry in entries:
-        measured.setdefault(subject_of(entry), set()).update(units_of(entry))
-    return {subject: alike_units(platform, units) for subject, units in measured.items()}
+        if isinstance(entry, NetworkProfile):
+            parts = (*entry.groups, *entry.layers)
+            found |= {one.unit for part in parts for one in part.units}
+        else:
+            found.add(entry.unit)
+    return found
 
 
-def describe_alike(platform: Platform, alike: Alike) -> list[str]:
+def describe_alike(platform: Platform, *taken: Mapping[str, str]) -> list[str]:
     """Return a text about each pair of units of which one takes figures of the other."""
-    pairs = dict.fromkeys(pair for taken in alike.values() for pair in taken.items())
     return [
         f"{unit}: takes what was measured on {one}, as {platform.name} describes them alike; "
         "measurements of its own would count instead"
-        for unit, one in pairs
+        for unit, one in dict.fromkeys(pair for of in taken for pair in of.items())
     ]
 
 
-def of_alike(entries: Sequence[OfUnit], alike: Alike) -> tuple[OfUnit, ...]:
+def of_alike(entries: Sequence[OfUnit], taken: Mapping[str, str]) -> list[OfUnit]:
     """Return entries of one unit each, with those that other units take."""
     found = list(entries)
     for entry in entries:
-        taken = alike[subject_of(entry)].items()
-        found += [replace(entry, unit=unit) for unit, one in taken if one == entry.unit]
-    return tuple(found)
+        found += [replace(entry, unit=unit) for unit, one in taken.items() if one == entry.unit]
+    return found
 
 
-def network_of_alike(profile: NetworkProfile, alike: Alike) -> NetworkProfile:
+def network_of_alike(profile: NetworkProfile, taken: Mapping[str, str]) -> NetworkProfile:
     """Return measurements of groups and layers with those that other units take."""
-    taken = alike[subject_of(profile)]
 
     def extended(part: PartMeasurement) -> PartMeasurement:
         more = (

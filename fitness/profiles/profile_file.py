@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,19 +13,12 @@ from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
 from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, check_unit, read_clock_profile
 from paretosoc.fitness.cost_model.tables import NetworkCosts
-from paretosoc.fitness.profiles.alike_units import (
-    Alike,
-    Entry,
-    find_alike,
-    network_of_alike,
-    of_alike,
-    units_of,
-)
+from paretosoc.fitness.profiles.alike_units import alike_units, of_alike, units_of
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import check_against_schema, parse_exact
 from paretosoc.platforms.io.measurement_file import read_figures, read_network_profile
 from paretosoc.platforms.io.platform_file import MAX_BYTES
-from paretosoc.platforms.measurement import Comparison, NetworkProfile
+from paretosoc.platforms.measurement import Comparison, NetworkProfile, plain_name
 from paretosoc.platforms.platform import Platform
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 
@@ -57,9 +49,7 @@ class Profile:
     name: str = ""
     """Name of the cost model."""
     comparisons: tuple[Comparison, ...] = ()
-    """What estimates of other networks learn from."""
-    alike: Alike = field(default_factory=dict)
-    """Units that take measurements of others, which the platform describes alike."""
+    """What estimates of other networks learn from. Units that are described alike share them."""
 
 
 def load_profile(path: str | Path, platform: Platform) -> Profile:
@@ -108,21 +98,25 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
             _comparison(record, platform, f"comparisons[{index}]")
             for index, record in enumerate(document.get("comparisons", ()))
         )
-        entries: list[Entry] = [*networks, *models, *comparisons]
-        for unit in sorted(reduced.intersection(chain.from_iterable(map(units_of, entries)))):
+        for unit in sorted(reduced & units_of(*networks, *models, *comparisons)):
             raise PlatformError(
                 f"{unit} was measured with all its processors, of which {platform.name} has fewer: "
                 f"measurements in this power mode are required"
             )
-    alike = find_alike(platform, entries)
+    by_network: dict[tuple[str, str], list[Comparison]] = {}
+    for one in comparisons:
+        by_network.setdefault((plain_name(one.network), one.precision), []).append(one)
     board_mw = document.get("board_mw")
     return Profile(
-        tuple(network_of_alike(network, alike) for network in networks),
+        networks,
         hashlib.sha256(data).hexdigest(),
-        of_alike(models, alike),
+        models,
         None if board_mw is None else int(board_mw),
-        comparisons=of_alike(comparisons, alike),
-        alike=alike,
+        comparisons=tuple(
+            one
+            for same in by_network.values()
+            for one in of_alike(same, alike_units(platform, units_of(*same)))
+        ),
     )
 
 

@@ -23,7 +23,12 @@ from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import FIELDS
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin
-from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
+from paretosoc.fitness.costs.network_costs import (
+    choose_precision,
+    choose_units,
+    network_costs,
+    own_measurements,
+)
 from paretosoc.fitness.costs.taught import compared
 from paretosoc.fitness.profiles.alike_units import describe_alike
 from paretosoc.fitness.profiles.profile_document import (
@@ -37,7 +42,7 @@ from paretosoc.fitness.profiles.profile_file import Profile, load_profile, read_
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import parse_exact
 from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.platforms.measurement import Comparison, plain_name
+from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
@@ -192,12 +197,12 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
             )
     profile = read_profile(document_bytes(document), platform, "the profile made")
     lines, comparisons = [line for item in imports for line in item.lines], list[Document]()
-    lines += describe_alike(platform, profile.alike)
-    for item in imports:
+    found = [_coverage(item, profile) for item in imports]
+    lines += describe_alike(platform, *(taken for *_, taken in found))
+    for item, (covered, beside, _) in zip(imports, found, strict=True):
         named = f"{item.subject.network}, {item.subject.precision}, " if len(imports) > 1 else ""
-        covered, compared = _coverage(item, profile)
         lines += [f"{named}{line}" for line in covered]
-        comparisons += map(write_document, compared)
+        comparisons += map(write_document, beside)
     if comparisons:
         document = merged(
             document, {"platform": platform.measured_name, "comparisons": comparisons}
@@ -215,17 +220,17 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
         say(f"... and {more} more were flagged")
 
 
-def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Comparison]]:
+def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Comparison], dict[str, str]]:
     """Return, per unit, the number of groups of the network's own grouping that the profile gives a
     time, and their sum at the clocks of the measurement. Return these sums beside their
-    estimates."""
+    estimates, and the units that take figures of others."""
     subject = made.subject
     # The platform's own measurements must not pass for the user's.
     chip = replace(made.platform, profiles=(), measurements=())
     clocks = dict(subject.clocks_khz)
     costs = network_costs(made.network, chip, precision=subject.precision, profile=profile)
     fastest = {domain.name: domain.offered_khz[-1] for domain in chip.domains}
-    taken = profile.alike[plain_name(subject.network), subject.precision, subject.batch]
+    *_, taken = own_measurements(made.network, chip, subject.precision, profile)
     lines, found = [], []
     for unit in costs.units:
         known = [g for g, origin in enumerate(unit.origin) if origin is CostOrigin.MEASURED]
@@ -238,8 +243,7 @@ def _coverage(made: Import, profile: Profile) -> tuple[list[str], list[Compariso
             f"{unit.unit}: {len(known)} of {pluralize(len(unit.origin), 'group')} measured, "
             f"together {sum(times.values()) / PS_PER_MS:.6g} ms"
         )
-        if subject.batch == 1:
-            of = chip.unit_by_name[unit.unit]
-            one = compared(made.network, chip, of, subject.precision, at, times)
-            found += [] if one is None else [one]
-    return lines, found
+        of = chip.unit_by_name[unit.unit]
+        one = compared(made.network, chip, of, subject.precision, at, times)
+        found += [] if one is None else [one]
+    return lines, found, taken

@@ -86,9 +86,9 @@ def test_what_is_sure_is_not_taught() -> None:
 
 
 def test_two_sizes_of_a_network_are_one_network() -> None:
-    assert posterior(BEFORE, [comparison(1.5), comparison(1.5)]) == posterior(
-        BEFORE, [comparison(1.5)]
-    )
+    for other in ("a", "A"):
+        both = [comparison(1.5), comparison(1.5, other)]
+        assert posterior(BEFORE, both) == posterior(BEFORE, [comparison(1.5)])
 
 
 def test_more_networks_teach_more() -> None:

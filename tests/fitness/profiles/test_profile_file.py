@@ -307,6 +307,23 @@ def test_a_core_keeps_its_own_measurements_however_the_network_is_written(tmp_pa
         assert [unit.time_ps[0, 3, COLUMN] for unit in units[2:4]] == [3 * 10**9, 5 * 10**9]
 
 
+def test_networks_of_one_name_are_told_apart_by_their_work(tmp_path: Path) -> None:
+    def measured(ms: int, unit: str, **of: Any) -> dict[str, Any]:
+        return record(groups=[{"name": "g0", "ms": {unit: ms}}], **of)
+
+    other = measured(5, "dla1", macs=10**12)
+    for records in (
+        [measured(3, "dla0", macs=4 * 10**9), other],
+        [measured(3, "dla0"), other],
+        [measured(3, "dla0", network="mine", aliases=["NET"]), other],
+    ):
+        for units in (costs_with(tmp_path, *order).units for order in (records, records[::-1])):
+            assert [unit.time_ps[0, 3, COLUMN] for unit in units[2:4]] == [3 * 10**9, 3 * 10**9]
+    named = [measured(3, "dla0", network="mine", aliases=["NET"]), measured(5, "dla1")]
+    for units in (costs_with(tmp_path, *order).units for order in (named, named[::-1])):
+        assert [unit.time_ps[0, 3, COLUMN] for unit in units[2:4]] == [3 * 10**9, 5 * 10**9]
+
+
 def test_a_core_keeps_its_own_fit_beside_the_measurement_of_another(tmp_path: Path) -> None:
     parts = {key: {"value": 1.0, "error": 0.1} for key in ("overlap", "compute_ms", "memory_ms")}
     fit = {
