@@ -10,6 +10,9 @@ from typing import Annotated
 from paretosoc.common.documents.marks import Key
 from paretosoc.platforms.source import Khz, Sourced, pairs
 
+NAMED_BY_UNIT = ("tensorrt", "onnxruntime", "openvino", "rknn")
+"""Fields of a deployment with an entry for each unit."""
+
 
 class ControlKind(Enum):
     """The kinds of sysfs files that set a clock."""

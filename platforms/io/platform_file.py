@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 from paretosoc.common.files import naming
 from paretosoc.common.text import did_you_mean
+from paretosoc.platforms.deployment import NAMED_BY_UNIT
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import (
     canonical_json,
@@ -188,7 +189,34 @@ def _resolved(
 
     with naming(label, PlatformError):
         merged: dict[str, Any] = _merged(base, own, foreign)
+    if "deployment" in merged:
+        domains, units = (_removed(own.get(key)) for key in ("domains", "units"))
+        merged["deployment"] = _without(merged["deployment"], domains, units)
     return merged, label
+
+
+def _removed(entries: Any) -> list[Any]:
+    """Return the names of the entries that a file removes."""
+    listed = entries if isinstance(entries, list) else []
+    return [
+        one.get("name") for one in listed if isinstance(one, dict) and one.get("remove") is True
+    ]
+
+
+def _without(value: Any, domains: Sequence[Any], units: Sequence[Any], key: str = "") -> Any:
+    """Return ``deployment``, or a part of it, without what it says of these domains and units."""
+    if isinstance(value, list):
+        return [
+            _without(one, domains, units)
+            for one in value
+            if not (isinstance(one, dict) and one.get("domain") in domains)
+        ]
+    if not isinstance(value, dict):
+        return value
+    gone = units if key in NAMED_BY_UNIT else domains if key == "max_mhz" else ()
+    return {
+        name: _without(one, domains, units, name) for name, one in value.items() if name not in gone
+    }
 
 
 def _read_file(path: Path, reference: str) -> bytes:

@@ -3,14 +3,13 @@ stated models, and ``deployment``."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Any
 
-from paretosoc.platforms.deployment import Deployment, PowerModes
+from paretosoc.platforms.deployment import NAMED_BY_UNIT, Deployment, PowerModes
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.measurement_file import read_figures, require_distinct
+from paretosoc.platforms.io.measurement_file import read_figures, require_distinct, require_known
 from paretosoc.platforms.source import round_half_up
 
 MAX_POWER_MW = 10_000_000
@@ -104,57 +103,43 @@ def power_mw(
     return tuple(result)
 
 
-T = TypeVar("T")
-
-
 def read_deployment(
-    entry: Mapping[str, Any] | None, domains: Container[str], units: Container[str]
+    entry: Mapping[str, Any] | None, domains: Collection[str], units: Collection[str]
 ) -> Deployment | None:
     """Return the section, or None if the file has none.
 
-    Entries for domains and units that the platform does not have are left out, since a file that
-    extends another one may have removed them.
-
     Raises:
-        PlatformError: if a domain occurs twice, or power modes contradict themselves.
+        PlatformError: if it names a domain or unit that the platform does not have, or a domain
+            occurs twice, or power modes contradict themselves.
     """
     if entry is None:
         return None
-    here = "deployment"
-    found = read_figures(Deployment, entry, here)
-    controls = tuple(control for control in found.controls if control.domain in domains)
-    require_distinct([control.domain for control in controls], f"{here}.controls", "domain")
-    modes = found.power_modes
-    return replace(
-        found,
-        controls=controls,
-        power_modes=None if modes is None else _of_domains(modes, domains, f"{here}.power_modes"),
-        tensorrt=_of(units, found.tensorrt),
-        onnxruntime=_of(units, found.onnxruntime),
-        openvino=_of(units, found.openvino),
-        rknn=_of(units, found.rknn),
-    )
+    found = read_figures(Deployment, entry, "deployment")
+    _check_domains([control.domain for control in found.controls], domains, "controls")
+    if found.power_modes is not None:
+        _check_modes(found.power_modes, domains)
+    for key in NAMED_BY_UNIT:
+        for name, _ in getattr(found, key):
+            require_known(name, units, "a unit", f"deployment.{key}")
+    return found
 
 
-def _of(names: Container[str], entries: tuple[tuple[str, T], ...]) -> tuple[tuple[str, T], ...]:
-    return tuple(item for item in entries if item[0] in names)
+def _check_domains(named: Sequence[str], domains: Collection[str], key: str) -> None:
+    for index, name in enumerate(named):
+        require_known(name, domains, "a domain", f"deployment.{key}[{index}].domain")
+    require_distinct(named, f"deployment.{key}", "domain")
 
 
-def _of_domains(modes: PowerModes, domains: Container[str], where: str) -> PowerModes:
+def _check_modes(modes: PowerModes, domains: Collection[str]) -> None:
     named = [parameter.domain for parameter in modes.parameters]
-    require_distinct(named, f"{where}.parameters", "domain")
+    _check_domains(named, domains, "power_modes.parameters")
     for index, mode in enumerate(modes.modes):
         caps = dict(mode.caps_khz)
         if set(caps) != set(named):
             raise PlatformError(
-                f"{where}.modes[{index}].max_mhz must have the domains of the parameters "
-                f"({', '.join(named)}), got {', '.join(caps)}"
+                f"deployment.power_modes.modes[{index}].max_mhz must have the domains of the "
+                f"parameters ({', '.join(named)}), got {', '.join(caps)}"
             )
     numbers = [mode.number for mode in modes.modes]
     if len(set(numbers)) != len(numbers):
-        raise PlatformError(f"{where}.modes must have distinct ids, got {numbers}")
-    return replace(
-        modes,
-        parameters=tuple(p for p in modes.parameters if p.domain in domains),
-        modes=tuple(replace(mode, caps_khz=_of(domains, mode.caps_khz)) for mode in modes.modes),
-    )
+        raise PlatformError(f"deployment.power_modes.modes must have distinct ids, got {numbers}")

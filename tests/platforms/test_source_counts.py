@@ -47,8 +47,7 @@ def counted(counts: Counter[Status]) -> Counter[str]:
     return Counter({status.value: number for status, number in counts.items()})
 
 
-# Orin Nano removes domains that the deployment section which it extends still names.
-@pytest.mark.parametrize("name", sorted({*platform_names()} - {"jetson-orin-nano-8gb"}))
+@pytest.mark.parametrize("name", platform_names())
 def test_every_entry_of_a_file_is_counted_once(name: str) -> None:
     counts = count_sources(load_platform(name))
     assert counted(sum(counts.values(), Counter())) == Counter(statuses(written(name)))

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.io.platform_file import load_platform, platform_names, platform_source
 
 SECTIONS = {name: load_platform(name).deployment for name in platform_names()}
 # Of some boards no paths are published, and no format that sets clocks serves them.
@@ -75,6 +75,9 @@ def test_power_modes_leave_out_a_removed_domain(tmp_path):
     )
     base = load_platform("jetson-agx-orin").deployment
     mine = load_platform(path).deployment
+    complete = tmp_path / "complete.json"
+    complete.write_text(platform_source(str(path)))
+    assert load_platform(complete).deployment == mine
     assert mine.controls == tuple(c for c in base.controls if c.domain != "dla")
     assert [p.domain for p in mine.power_modes.parameters] == ["cpu", "gpu", "emc"]
     for with_dla, without in zip(base.power_modes.modes, mine.power_modes.modes, strict=True):
@@ -82,6 +85,16 @@ def test_power_modes_leave_out_a_removed_domain(tmp_path):
             domain: cap for domain, cap in with_dla.caps_khz if domain != "dla"
         }
         assert without.name == with_dla.name
+
+
+NODE = {
+    "domain": "gpuu",
+    "kind": "devfreq",
+    "nodes": [["/sys/devices/gpu.1"]],
+    "source": "own board",
+    "status": "measured",
+}
+MODE = {"domain": "gpuu", "hertz": 1, "names": [["GPU"]], "has_minimum": True}
 
 
 @pytest.mark.parametrize(
@@ -103,6 +116,17 @@ def test_power_modes_leave_out_a_removed_domain(tmp_path):
         ),
         ({"power_modes": {"settings": ["CPU_ONLINE CORE_0 1\nGPU"]}}, "settings"),
         ({"tensorrt": {"gpu": "GPU"}}, "tensorrt"),
+        ({"controls": [NODE]}, r"controls\[4\].domain must .* got 'gpuu'; did you mean gpu"),
+        ({"power_modes": {"parameters": [MODE]}}, r"parameters\[0\].domain must .* gpu"),
+        *(
+            ({key: {"dla3": value}}, f"{key} must name a unit .* got 'dla3'; did you mean dla")
+            for key, value in (
+                ("tensorrt", 1),
+                ("openvino", "NPU"),
+                ("rknn", "NPU_CORE_0"),
+                ("onnxruntime", {"provider": "CPUExecutionProvider"}),
+            )
+        ),
     ],
 )
 def test_what_is_wrong_is_named(tmp_path, section, message):
