@@ -76,7 +76,7 @@ def assemble(
     powers = [unit.dynamic_mw for table in costs for unit in table.units]
     knows_power = board_mw > 0 or platform.knows_power or any(map(np.any, powers))
     options = with_default_objectives(options, workload, knows_power=knows_power)
-    names = tuple(network.name for network in workload.networks)
+    names = workload.names
     sizes = [len(network.groups) for network in networks]
     first = np.cumsum([0, *sizes]).tolist()
     chips_units = list(dict.fromkeys(entry.unit for entry in units))

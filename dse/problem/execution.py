@@ -53,8 +53,7 @@ def choose_execution(
         WorkloadError: on an option or objective that means nothing under that model.
     """
     free_running = options.free_running or workload.free_running
-    names = [network.name for network in workload.networks]
-    kinds = [part.kind for objective in objectives for part in objective.parts(names)]
+    kinds = [part.kind for objective in objectives for part in objective.parts(workload.names)]
     throughput = ObjectiveKind.THROUGHPUT in kinds
     rate = options.frames_per_second or workload.frames_per_second
     own_period = period_of_rates_s(workload.networks)

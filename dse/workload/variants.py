@@ -94,7 +94,7 @@ def with_batches(workload: Workload, options: Options) -> Workload:
     Raises:
         WorkloadError: on a network that is not there, or several batches in frames of all networks.
     """
-    check_names("batch", dict(options.batch), workload)
+    check_names("batch", dict(options.batch), workload.names)
 
     def with_batch(network: WorkloadNetwork) -> WorkloadNetwork:
         of_all, of_copies, own = network.values_of(options.batch)
@@ -124,18 +124,17 @@ def _of_each_batch(network: WorkloadNetwork, batches: Sequence[int]) -> tuple[Va
     )
 
 
-def check_names(name: str, given: Iterable[str | None], workload: Workload) -> None:
+def check_names(name: str, given: Iterable[str | None], networks: Sequence[str]) -> None:
     """Check that values of an option are for all networks, None, or for one that is there.
 
     Raises:
         WorkloadError: on a network that is not there.
     """
-    names = [network.name for network in workload.networks]
     for owner in given:
-        if owner is not None and owner not in names:
+        if owner is not None and owner not in networks:
             raise WorkloadError(
                 f"{as_written(name)}: there is no network {owner!r} in the workload "
-                f"(there are {', '.join(names)})"
+                f"(there are {', '.join(networks)})"
             )
 
 

@@ -209,9 +209,13 @@ class Workload:
         ):
             object.__setattr__(self, name, value)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the networks."""
+        return tuple(network.name for network in self.networks)
+
     def __repr__(self) -> str:
-        names = ", ".join(network.name for network in self.networks)
-        return f"<dse.Workload: {names}>"
+        return f"<dse.Workload: {', '.join(self.names)}>"
 
 
 def workload_of(

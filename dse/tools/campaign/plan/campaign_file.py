@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
+from functools import cache, partial
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,11 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.inputs.exact_numbers import without_unit
 from paretosoc.dse.inputs.kinds import Quantity, Whole, WholeOr
-from paretosoc.dse.inputs.kinds_by_name import Clocks, Names, PerName
+from paretosoc.dse.inputs.kinds_by_name import ByNetwork, Clocks, Names, PerName
 from paretosoc.dse.tools.campaign.plan.plan import (
     MAX_RUNS,
     NamedWorkload,
+    OwnTexts,
     Plan,
     PlanSize,
     Rules,
@@ -31,6 +32,7 @@ from paretosoc.dse.tools.campaign.plan.plan import (
 from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, SEARCH_FIELDS, Choice, options_of
 from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import AXES, FIELDS, FILES
+from paretosoc.dse.workload.variants import check_names
 from paretosoc.dse.workload.with_options import period_of_rates_s, with_dimensions
 from paretosoc.dse.workload.workload import find_network, short_name, split_copies, workload_of
 from paretosoc.dse.workload.workload_file import is_workload_file, load_workload, workload_from
@@ -45,6 +47,11 @@ _METAVARS = {"fixed": "MHZ"} | {
     for name, field in FIELDS.items()
     if isinstance(field.kind, PerName | Quantity)
 }
+_OF_NETWORKS = {
+    name
+    for name, field in FIELDS.items()
+    if isinstance(field.kind, ByNetwork) or getattr(field.kind, "of", "") == "NETWORK"
+}.intersection(AXES)
 _TEXT_LISTS = {
     name for name, field in FIELDS.items() if isinstance(field.kind, PerName | Clocks | Names)
 } - {"precision"}
@@ -82,8 +89,7 @@ def _checked(path: str | Path, make: Callable[[Rules], PlanSize]) -> PlanSize:
 
 
 def check_size(size: PlanSize) -> None:
-    """Check every text once. Each run checks the parts that depend on the networks' layers, such as
-    a deadline's network.
+    """Check every text once. Each run checks the parts that depend on the networks' layers.
 
     Raises:
         WorkloadError: on the first that cannot be used.
@@ -91,6 +97,11 @@ def check_size(size: PlanSize) -> None:
     from paretosoc.dse.engines.optimizers import optimizer_named
 
     check_options, check_goals = cache(options_of), cache(_check_objectives)
+
+    @cache
+    def check_networks(name: str, text: str, networks: tuple[str, ...]) -> None:
+        check_names(name, dict(FIELDS[name].parse_key(text, name)), networks)
+
     # No options are made of these.
     rest: dict[str, Any] = dict.fromkeys(SEARCH_FIELDS | FILES) | {"networks": (), "platform": ""}
     first = size.plan.runs[0]
@@ -106,6 +117,8 @@ def check_size(size: PlanSize) -> None:
         with naming(f"run {run.name!r}", WorkloadError):
             optimizer_named(settings.engine)
             check_options(replace(settings, **rest))
+            for name in _OF_NETWORKS:
+                check_networks(name, getattr(settings, name) or "", workload.members)
             check_goals(
                 settings.objectives,
                 workload,
@@ -161,13 +174,22 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
         )
         for index, entry in enumerate(document.get("include", ()))
     )
-    sizes = {*values["dimensions"], *(entry.get("dimensions") for _, entry in include)}
+    every = {*workloads, *(workload for workload, _ in include if workload)}
+    texts = {
+        name: {*of_runs, *(entry.get(name) for _, entry in include)} - {None}
+        for name, of_runs in values.items()
+    }
+    used: dict[str, Callable[[NamedWorkload, str], set[str]]] = {
+        **dict.fromkeys(("fixed", *_OF_NETWORKS), _of_members),
+        "dimensions": partial(_of_dimensions, cache(_unused)),
+    }
+    own = {name: _own_texts(every, texts[name], of) for name, of in used.items()}
     return Rules(
         title=document.get("title", os.path.basename(file)),
         workloads=workloads,
         values=values,
         include=include,
-        dimensions=_own_dimensions({*workloads, *(w for w, _ in include if w)}, sizes - {None}),
+        own={name: texts for name, texts in own.items() if texts},
         exclude=tuple(_values_of(rule, folder) for rule in document.get("exclude", ())),
         tags=tuple(
             {"when": _values_of(rule.get("when", {}), folder), "set": rule["set"]}
@@ -179,37 +201,51 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
     )
 
 
-def _own_dimensions(
-    workloads: Collection[NamedWorkload], texts: Collection[Choice]
-) -> dict[tuple[NamedWorkload, Choice], str | None]:
-    """Return each text of sizes for each workload, without those that only other workloads have."""
-
-    @cache
-    def unused(source: str, given: tuple[tuple[str, int], ...]) -> tuple[str, ...]:
-        return load_network(source, dimensions=dict(given)).unused_dimensions
-
-    def used(workload: NamedWorkload, sizes: Mapping[str, int]) -> set[str]:
-        names = set()
-        given = with_dimensions(workload_from(workload.networks), tuple(sizes.items()))
-        for network in (network for network in given.networks if not network.is_task):
-            try:
-                left = unused(network.source, network.dimensions)
-            except GraphError:
-                # The run says so.
-                return set(sizes)
-            for name in dict(network.dimensions).keys() - set(left):
-                names |= {name, f"{network.name}:{name}", f"{network.original}:{name}"}
-        return names
-
+def _own_texts(
+    workloads: Collection[NamedWorkload],
+    texts: Collection[Choice],
+    used: Callable[[NamedWorkload, str], set[str]],
+) -> OwnTexts:
+    """Return texts for workloads, without parts that only others have. ``used``: left sides of the
+    parts that a workload has."""
     own: dict[tuple[NamedWorkload, Choice], str | None] = {}
-    for text in texts:
-        sizes = dict(FIELDS["dimensions"].parse_key(text, "dimensions"))
-        names_of = {workload: used(workload, sizes) for workload in workloads}
+    for text in map(str, texts):
+        names_of = {workload: used(workload, text) for workload in workloads}
         known = set().union(*names_of.values())
         for workload, names in names_of.items():
-            kept = [f"{name}={size}" for name, size in sizes.items() if name not in known - names]
-            own[workload, text] = ", ".join(kept) or None
+            parts = {part: part.rpartition("=")[0].strip() for part in split(text)}
+            if not (known - names).isdisjoint(parts.values()):
+                kept = [part for part, name in parts.items() if name not in known - names]
+                own[workload, text] = ", ".join(kept) or None
     return own
+
+
+def _of_members(workload: NamedWorkload, text: str) -> set[str]:
+    owners = {part.rpartition("=")[0] for part in split(text)}
+    # Groups may follow the name in a pin.
+    return {owner for owner in owners if {owner, owner.rpartition(":")[0]} & {*workload.members}}
+
+
+def _unused(source: str, given: tuple[tuple[str, int], ...]) -> tuple[str, ...]:
+    return load_network(source, dimensions=dict(given)).unused_dimensions
+
+
+def _of_dimensions(
+    unused: Callable[[str, tuple[tuple[str, int], ...]], tuple[str, ...]],
+    workload: NamedWorkload,
+    text: str,
+) -> set[str]:
+    sizes, names = FIELDS["dimensions"].parse_key(text, "dimensions"), set[str]()
+    given = with_dimensions(workload_from(workload.networks), sizes)
+    for network in (network for network in given.networks if not network.is_task):
+        try:
+            left = unused(network.source, network.dimensions)
+        except GraphError:
+            # The run says so.
+            return set(dict(sizes))
+        for name in dict(network.dimensions).keys() - set(left):
+            names |= {name, f"{network.name}:{name}", f"{network.original}:{name}"}
+    return names
 
 
 def _values_of(entry: Mapping[str, Any], folder: str) -> dict[str, Any]:
@@ -278,11 +314,11 @@ def named_workload(entry: Any, path: str, folder: str) -> NamedWorkload:
             file = os.path.join(folder, parts[0])
             workload = load_workload(file)
             stem = os.path.splitext(os.path.basename(file))[0]
-            members = tuple(network.name for network in workload.networks)
             has_rates = period_of_rates_s(workload.networks) is not None
-            return NamedWorkload(named or stem, (file,), members, workload.free_running, has_rates)
+            free = workload.free_running
+            return NamedWorkload(named or stem, (file,), workload.names, free, has_rates)
         sources = tuple(_source(part, folder) for part in parts)
-        members = tuple(network.name for network in workload_of(sources).networks)
+        members = workload_of(sources).names
     return NamedWorkload(named or "+".join(map(_short, sources)), sources, members)
 
 

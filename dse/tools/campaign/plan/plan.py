@@ -28,7 +28,7 @@ MAX_RUNS = 1_000_000
 MAX_COUNTED = 50_000
 """Most runs of a campaign that are listed to be counted. Of more, only those that rules tell apart
 are listed."""
-_TOGETHER = frozenset({"objectives", "free_running", "min_rate_hz", "dimensions"})
+_TOGETHER = frozenset({"objectives", "free_running", "min_rate_hz"})
 """Fields whose values are looked at together."""
 
 
@@ -116,6 +116,10 @@ class PlanSize:
         return tuple(dict.fromkeys(getattr(run.settings, name) for run in self.plan.runs))
 
 
+OwnTexts = Mapping[tuple[NamedWorkload, Choice], str | None]
+"""By workload and value: the value without what is of networks that only other workloads have."""
+
+
 @dataclass(frozen=True)
 class Rules:
     """A parsed campaign file: lists of values by field, and rules that change their product. With
@@ -130,14 +134,14 @@ class Rules:
     keep: tuple[str, ...] = ("front",)
     prove: bool = False
     warm_start: tuple[str, ...] = ()
-    dimensions: Mapping[tuple[NamedWorkload, Choice], str | None] = field(default_factory=dict)
-    """By workload and value: the value without sizes that only other workloads have."""
+    own: Mapping[str, OwnTexts] = field(default_factory=dict)
+    """By field."""
 
 
 def size_plan(rules: Rules) -> PlanSize:
     """Return the number of runs, in memory and time that do not grow with lists that no rule
     names."""
-    named = _TOGETHER.union(rules.warm_start, *rules.exclude)
+    named = _TOGETHER.union(rules.warm_start, rules.own, *rules.exclude)
     named = named.union(*(rule.get("when", {}) for rule in rules.tags))
     lists: dict[str, tuple[Choice, ...]] = {}
     if _product_size(rules) > MAX_COUNTED and not rules.include:
@@ -236,8 +240,8 @@ def _included(rules: Rules, workload: NamedWorkload | None, entry: Mapping[str, 
 
 def _settings(rules: Rules, workload: NamedWorkload, fields: dict[str, Any]) -> RunSettings:
     fields["objectives"] = fields["objectives"] or workload.objectives
-    sizes = fields["dimensions"]
-    fields["dimensions"] = rules.dimensions.get((workload, sizes), sizes)
+    for name, texts in rules.own.items():
+        fields[name] = texts.get((workload, fields[name]), fields[name])
     return RunSettings(networks=workload.networks, prove=rules.prove, **fields)
 
 

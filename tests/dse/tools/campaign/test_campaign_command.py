@@ -285,12 +285,12 @@ def test_check_counts_and_tries(campaign, dse):
 
 def test_check_fails_if_a_short_run_does(campaign, tmp_path, dse):
     """It names the key of the file, and no option of a command."""
-    document = json.loads((campaign / "c.json").read_text()) | {"deadlines_ms": ["nothing=9"]}
+    document = json.loads((campaign / "c.json").read_text()) | {"fixed": ["nothing=9"]}
     (tmp_path / "c.json").write_text(json.dumps(document))
     for options in ((), ("--json",)):
         outcome = dse("campaign", "check", tmp_path / "c.json", *options)
         assert outcome.status == 1
-        assert "deadline_ms: there is no network 'nothing' in" in outcome.out + outcome.err
+        assert "fixed: jetson-agx-xavier has no domain 'nothing'" in outcome.out + outcome.err
         assert "Error" not in outcome.out + outcome.err
 
 
@@ -299,7 +299,7 @@ def test_an_option_that_does_not_fit_is_named_with_its_run(tmp_path, dse):
     (tmp_path / "c.json").write_text(json.dumps({**document, "together": [1]}))
     outcome = dse("campaign", "check", tmp_path / "c.json")
     assert outcome.status == 2
-    assert "run alexnet: batch: there is no network 'foo' in the workload" in outcome.err
+    assert "run 'alexnet': batch: there is no network 'foo' in the workload" in outcome.err
 
 
 def test_a_dask_cluster_gives_the_same(campaign, tmp_path):

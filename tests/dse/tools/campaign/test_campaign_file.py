@@ -78,6 +78,39 @@ def test_sizes_of_a_network_are_left_out_of_runs_without_it(tmp_path):
     assert [text for _, text in sizes("side=8, sode=8")] == [*["side=8, sode=8"] * 2, "sode=8"]
 
 
+def test_values_of_a_network_are_left_out_of_runs_without_it(tmp_path):
+    pairs = {"networks": ["vgg16", "alexnet", "squeezenet"], "together": 2}
+
+    def texts(name, plural, *values, **more):
+        chosen = {"platforms": ["jetson-tx2"], plural: list(values)}
+        plan = plan_of(tmp_path, **pairs, **chosen, **more)
+        return [(run.workload.name, getattr(run.settings, name)) for run in plan.runs]
+
+    for name, plural in (
+        *(("deadline_ms", "deadlines_ms"), ("batch", "batches"), ("max_misses", "miss_limits")),
+        ("max_transitions", "transition_limits"),
+    ):
+        assert texts(name, plural, "vgg16=3", None) == [
+            *(("vgg16+alexnet", text) for text in ("vgg16=3", None)),
+            *(("vgg16+squeezenet", text) for text in ("vgg16=3", None)),
+            ("alexnet+squeezenet", None),
+        ]
+    found = texts("fixed", "fixed", "gpu=max, vgg16=gpu, alexnet:0-1=gpu")
+    assert [text for _, text in found] == [
+        "gpu=max, vgg16=gpu, alexnet:0-1=gpu",
+        "gpu=max, vgg16=gpu",
+        "gpu=max, alexnet:0-1=gpu",
+    ]
+    # No network has it.
+    with pytest.raises(WorkloadError, match=r"deadline_ms: there is no network 'vgg' in .* vgg16"):
+        texts("deadline_ms", "deadlines_ms", 50, "vgg=3")
+    added = {"include": [{"workload": "vgg19", "deadline_ms": "vgg19=7, alexnet=2"}]}
+    assert texts("deadline_ms", "deadlines_ms", "vgg19=5", **added) == [
+        *((f"{one}+{two}", None) for one, two in itertools.combinations(pairs["networks"], 2)),
+        ("vgg19", "vgg19=7"),
+    ]
+
+
 def test_caps_of_memory_are_numbers_or_texts_by_pool(tmp_path):
     plan = plan_of(tmp_path, memory_caps_mb=[None, 60.5, "500, dla=4"])
     found = {
@@ -99,7 +132,8 @@ def test_objectives_follow_the_workload_where_none_are_given(tmp_path):
     found = {(run.workload.name, run.settings.objectives) for run in plan.runs}
     alone = {(name, "latency, energy") for name in BASE["networks"]}
     assert found == {("rates", "relative-response, power"), *alone}
-    assert options_of(plan.runs[0].settings).max_misses == (("alexnet", 1), ("squeezenet", 0))
+    (limits,) = {options_of(run.settings).max_misses for run in plan.runs if "rates" in run.name}
+    assert limits == (("alexnet", 1), ("squeezenet", 0))
     with pytest.raises(WorkloadError, match=r"objective latency and rate_hz .* exclude each other"):
         plan_of(tmp_path, **rated, objectives=["latency, energy"])
     with pytest.raises(WorkloadError, match="objective jitter is of responses: rate_hz is"):
@@ -137,6 +171,7 @@ def test_least_rates_are_a_list_like_others(tmp_path):
         None: (),
         "5": ((None, 5),),
         "alexnet=7.5, 2": (("alexnet", Fraction(15, 2)), (None, 2)),
+        "2": ((None, 2),),
     }
 
 

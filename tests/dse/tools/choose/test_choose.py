@@ -320,7 +320,7 @@ def test_no_board_for_it_is_status_1(dse, tmp_path: Path) -> None:
         (("--boards", "jetson-nano", "--precision", "int8"), "int8"),
         (("--power-cap", "nan"), "--power-cap"),
         (("--power-cap", "-1"), "--power-cap"),
-        (("--deadline", "nobody=3"), "nobody"),
+        (("--deadline", "nobody=3"), "--deadline: there is no network 'nobody' in the workload"),
         (("--price", "none.yaml"), "none.yaml"),
         (("--price", "{folder}/odd.yaml"), "there is no board 'rk3589'"),
         (("--price", "{folder}/text.yaml"), "boards.rk3588"),
@@ -344,6 +344,7 @@ def test_bad_input_is_one_line(dse, tmp_path: Path, more: tuple[str, ...], words
     assert done.status == 2
     assert words in done.err
     assert "Traceback" not in done.err
+    assert not (tmp_path / "o").exists()
 
 
 @pytest.mark.parametrize(
