@@ -258,6 +258,14 @@ def _unit(
         for index, peak in enumerate(entry["peaks"])
     )
     require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
+    for index, peak in enumerate(peaks if entry["kind"] != "cpu" else ()):
+        known = dict(peak.efficiency)
+        for key in ("activation_operations", "result_operations"):
+            if getattr(peak.tile, key) and "elements" not in known:
+                raise PlatformError(
+                    f"{where}.peaks[{index}].tile.{key}: efficiency of 'elements' is required, "
+                    f"got {', '.join(known)}"
+                )
     support, fixed, contention = entry["support"], entry["fixed"], entry["contention"]
     kept, kept_activations = (
         integer_of(entry["bandwidth"].get(key, 0), 1 << 20, f"{where}.bandwidth.{key}", "bytes")

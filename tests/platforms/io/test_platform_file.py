@@ -355,6 +355,16 @@ def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     return changed
 
 
+PEAK = {
+    "precision": "fp32",
+    "bytes_per_element": 4,
+    "macs_per_cycle": 8,
+    "source": "own board",
+    "status": "measured",
+    "efficiency": {"default": 0.5},
+}
+
+
 @pytest.mark.parametrize(
     ("path", "value", "expected"),
     [
@@ -397,6 +407,15 @@ def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
             {"default": 0.1, "convolutoin": 0.1},
             "(did you mean convolution?)",
         ),
+        *(
+            (
+                "units/1/peaks/0",
+                {**PEAK, "tile": {f"{what}_operations": 0.5}},
+                f"units[1].peaks[0].tile.{what}_operations: efficiency of 'elements' is required, "
+                "got default",
+            )
+            for what in ("result", "activation")
+        ),
         (
             "domains/1/voltage",
             {"mv": [-7], "source": "s", "status": "assumed"},
@@ -432,6 +451,11 @@ def edit(document: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
 def test_what_is_wrong_is_named(path: str, value: Any, expected: str, tmp_path: Path) -> None:
     message = refused(edit(raw("jetson-agx-xavier"), path, value), tmp_path)
     assert expected in message
+
+
+def test_elements_of_a_cpu_have_an_efficiency(tmp_path: Path) -> None:
+    peak = {**PEAK, "tile": {"result_operations": 0.5}}
+    load(edit(raw("jetson-agx-xavier"), "units/0/peaks/0", peak), tmp_path)
 
 
 @pytest.mark.parametrize(
