@@ -18,9 +18,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnxruntime
-from rknn.api import RKNN
+try:
+    import numpy as np
+    import onnxruntime
+    from rknn.api import RKNN
+except ImportError as error:
+    sys.exit(f"convert.py: rknn-toolkit2 and onnxruntime are required: {error}")
 
 TARGET = "chip"
 SAMPLES = 4

@@ -15,8 +15,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import openvino
+try:
+    import numpy as np
+    import openvino
+except ImportError as error:
+    sys.exit(f"run.py: openvino is required: {error}")
 
 from paretosoc.results.deploy.scripts.compare import compare, tolerance_of
 

@@ -19,8 +19,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnxruntime
+try:
+    import numpy as np
+    import onnxruntime
+except ImportError as error:
+    sys.exit(f"run.py: onnxruntime is required: {error}")
 
 from paretosoc.results.deploy.scripts.compare import compare, tolerance_of
 from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_plan

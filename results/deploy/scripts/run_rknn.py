@@ -17,9 +17,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import onnxruntime
-from rknnlite.api import RKNNLite
+try:
+    import numpy as np
+    import onnxruntime
+    from rknnlite.api import RKNNLite
+except ImportError as error:
+    sys.exit(f"run.py: rknn-toolkit-lite2 and onnxruntime are required: {error}")
 
 from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_plan
 

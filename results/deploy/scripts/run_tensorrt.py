@@ -20,8 +20,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import tensorrt as trt
-
 from paretosoc.results.deploy.scripts.frame_plan import (
     Document,
     Frame,
@@ -36,9 +34,14 @@ try:
 except ImportError:
     annotate = contextlib.nullcontext
 try:
-    from cuda.bindings import runtime as cudart
-except ImportError:
-    from cuda import cudart
+    import tensorrt as trt
+
+    try:
+        from cuda.bindings import runtime as cudart
+    except ImportError:
+        from cuda import cudart
+except ImportError as error:
+    sys.exit(f"run.py: tensorrt and cuda-python are required: {error}")
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Any:
