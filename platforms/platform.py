@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import hypot
@@ -352,6 +352,8 @@ class Platform:
     memory_pools: tuple[MemoryPool, ...] = ()
     reduced_units: frozenset[str] = frozenset()
     """Units of which the power mode turns processors off."""
+    file: str = field(default="", compare=False)
+    """Path of the user's own file, as it was given."""
 
     def __repr__(self) -> str:
         units = ", ".join(unit.name for unit in self.units)

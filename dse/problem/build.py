@@ -220,7 +220,7 @@ def build_problem(
             *(InputFile(network.graph.name, network.sha256) for network in imported),
             *(InputFile(graph.name, graph.sha256) for graph in graphs.values()),
             *(InputFile(name, digest) for name, digest in workload.inputs),
-            InputFile(platform.name, platform.sha256),
+            InputFile(platform.name, platform.sha256, platform.file),
             *(() if losses is None else (InputFile(losses.name, losses.sha256),)),
         ),
         warnings=(

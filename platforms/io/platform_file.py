@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -96,7 +97,7 @@ def _load(name_or_path: str | Path) -> Platform:
     document, label = platform_document(name_or_path)
     try:
         check_against_schema(document, "platform", label)
-        return _built(document, label)
+        return replace(_built(document, label), file=label)
     except PlatformError as error:
         raise PlatformError(f"{error}{_which_entry(document, label, str(error))}") from None
 

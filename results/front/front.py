@@ -192,6 +192,8 @@ class InputFile:
 
     name: str
     sha256: Sha256
+    file: Default[str] = ""
+    """Path of a user's own platform."""
 
 
 @dataclass(frozen=True, kw_only=True)

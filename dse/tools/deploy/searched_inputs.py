@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 from paretosoc.common.options import as_written
@@ -84,42 +82,25 @@ def searched_model(network: NetworkOrigins, models: Mapping[str, str]) -> ModelF
 
 
 def searched_platform(front: Front) -> Platform:
-    """Return the platform of a front: of the file that the command of the search named, as seen
-    from here, if that is still the same, or by its name.
+    """Return the platform of a front: of the file of the search, as seen from here, if that is
+    still the same, or by its name.
 
     Raises:
         PlatformError: if neither is there.
         ResultError: if the file is another one now.
     """
     source = front.provenance
-    board, mode = board_and_mode(source.platform)
-    file = _file_of(source.command)
-    if file is None or board_and_mode(file)[0] == board:
+    own = next((entry for entry in source.inputs if entry.file), None)
+    if own is None:
         return load_platform(source.platform)
-    if mode:
-        # The command may have named several modes.
-        file = f"{board_and_mode(file)[0]}@{mode}"
-    chip = load_platform(file)
-    if all((entry.name, entry.sha256) != (chip.name, chip.sha256) for entry in source.inputs):
+    mode = board_and_mode(source.platform)[1]
+    chip = load_platform(f"{own.file}@{mode}" if mode else own.file)
+    if own.sha256 != chip.sha256:
         raise ResultError(
-            f"platform {source.platform!r}: {file} is not the file that was explored (another "
+            f"platform {source.platform!r}: {own.file} is not the file that was explored (another "
             f"SHA-256); explore it again, or name the old file with {as_written('platform')}"
         )
     return chip
-
-
-def _file_of(command: str) -> str | None:
-    """Return the value after ``--platform`` in a command."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return None
-    for word, after in pairwise((*words, "")):
-        if word in ("-p", "--platform"):
-            return after
-        if word.startswith("--platform="):
-            return word.partition("=")[2]
-    return None
 
 
 def platform_or_searched(given: str | Path | Platform | None, front: Front) -> Platform:

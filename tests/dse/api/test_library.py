@@ -296,14 +296,17 @@ def test_one_objective_is_searched_proved_and_saved(tmp_path: Path) -> None:
         front.plot(tmp_path / "one.pdf")
 
 
-def test_deploying_asks_for_the_file_of_a_platform_without_a_name(tmp_path: Path) -> None:
-    file = tmp_path / "own.json"
+def test_deploying_finds_the_file_of_a_platform_or_asks_for_it(tmp_path: Path) -> None:
+    file, moved = tmp_path / "own.json", tmp_path / "moved.json"
     file.write_text('{"extends": "jetson-agx-xavier", "name": "own"}')
     front = dse.explore(["squeezenet"], file, groups=2, max_evaluations=50, baselines=False)
-    with pytest.raises(dse.DseError, match=r"^platform=?: the file of the search is required"):
-        dse.deploy(front, "json", tmp_path / "out")
-    dse.deploy(front, "json", tmp_path / "out", platform=file)
+    dse.deploy(front, "json", tmp_path / "out")
     assert (tmp_path / "out" / "deployment.json").exists()
+    file.rename(moved)
+    with pytest.raises(dse.DseError, match=r"^platform=?: the file of the search is required"):
+        dse.deploy(front, "json", tmp_path / "again")
+    dse.deploy(front, "json", tmp_path / "again", platform=moved)
+    assert (tmp_path / "again" / "deployment.json").exists()
 
 
 def test_a_proof_is_shown_without_its_tree(front: dse.Front) -> None:

@@ -258,7 +258,7 @@ def test_check_reads_a_tree_and_writes_nothing(dse, pair_folder, tmp_path):
 
 @pytest.mark.parametrize("name", [{"name": "mine"}, {}])
 def test_the_platform_file_of_the_search_is_found_again(dse, tmp_path, name):
-    """By the command that the result keeps; another file in its place is refused. Without a name
+    """By the path that the result keeps; another file in its place is refused. Without a name
     it has that of the board that it extends."""
     mine = tmp_path / "mine.json"
     mine.write_text(json.dumps({"extends": "jetson-agx-xavier", **name}))

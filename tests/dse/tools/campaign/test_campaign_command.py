@@ -109,6 +109,17 @@ def test_sizes_of_dimensions_are_those_of_explore(tmp_path):
         assert (problem.units[0].time_ps == asked.numeric.units[0].time_ps).all()
 
 
+def test_a_run_knows_the_file_of_its_platform(dse, tmp_path):
+    (tmp_path / "mine.json").write_text('{"extends": "jetson-tx2", "name": "mine"}')
+    file = {"networks": ["alexnet"], "platforms": ["mine.json"], "evaluations": [100]}
+    (tmp_path / "c.json").write_text(json.dumps(file))
+    runs, out = tmp_path / "runs", tmp_path / "out"
+    assert dse("campaign", "run", tmp_path / "c.json", "-o", runs, "--jobs", "1").status == 0
+    assert dse("campaign", "extract", runs, "alexnet", "-o", tmp_path / "one").status == 0
+    done = dse("deploy", tmp_path / "one", "--to", "sysfs", "--member", "0", "-o", out)
+    assert (done.status, done.err) == (0, "")
+
+
 def test_batches_losses_and_limits_are_those_of_explore(tmp_path):
     (tmp_path / "losses.csv").write_text(
         "network,layer,format,loss_ppm\nsqueezenet,*,int8,1000\nsqueezenet,*,fp16,1\n"
