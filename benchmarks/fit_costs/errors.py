@@ -112,8 +112,9 @@ def held_out(logs: Logs) -> list[tuple[Entry, str, float]]:
 
 
 def within(ratios: FloatArray, level: float) -> float:
-    """Return the share of |error| / scale within the central interval of a probability."""
-    return float((ratios <= _bound(level)).mean())
+    """Return the share of |error| / scale within the central interval of a probability. Ratios that
+    were widened to its end are within, however they are rounded."""
+    return float((ratios <= (1 + 1e-9) * _bound(level)).mean())
 
 
 def calibration_error(ratios: FloatArray) -> float:

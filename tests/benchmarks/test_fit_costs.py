@@ -11,6 +11,7 @@ import pytest
 from benchmarks.figures.commands import BY_NAME, ROOT
 from benchmarks.fit_costs.__main__ import rows_of
 from benchmarks.fit_costs.another import another_network, another_row
+from benchmarks.fit_costs.errors import _bound, within
 from benchmarks.fit_costs.fit import Prior, fit_pool, left_out
 from benchmarks.fit_costs.pools import POOLS
 from benchmarks.fit_costs.reliability import diagram
@@ -258,6 +259,14 @@ def test_the_diagram_on_the_page_is_that_of_the_table() -> None:
     assert "images/reliability.svg" in page
     picture = (ROOT / "docs/images/reliability.svg").read_text("utf-8")
     assert f"all ({rows}), error {error} %" in picture
+
+
+def test_a_row_to_which_a_scale_is_widened_is_within() -> None:
+    """It is at the end of the interval, however the quotient of quotients is rounded."""
+    bound, ratios = _bound(0.9), np.random.default_rng(0).uniform(3, 9, 1000)
+    assert (ratios / (ratios / bound) > bound).any()
+    assert within(ratios / (ratios / bound), 0.9) == 1
+    assert within(np.full(3, 1.001 * bound), 0.9) == 0
 
 
 def test_a_diagram_has_a_line_for_each_kind_of_unit_and_one_for_all() -> None:
