@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from paretosoc.common.arrays import HEAD
 from paretosoc.common.cache import is_trusted
 from paretosoc.common.unfinished import unfinished
 
@@ -158,7 +159,7 @@ def processor() -> str:
 @cache
 def _levels() -> tuple[str, ...]:
     # Kernels read arrays as objects of CPython with a global lock, whose head has 16 bytes.
-    if platform.machine() not in ("x86_64", "AMD64") or object.__basicsize__ != 16:
+    if platform.machine() not in ("x86_64", "AMD64") or HEAD != 16:
         return ()
     names, has = list(_LEVELS), _features()
     return tuple(

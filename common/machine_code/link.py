@@ -14,12 +14,10 @@ from numba.core import cgutils, event, types
 from numba.core.typing.typeof import typeof
 from numba.np.arrayobj import make_array, populate_array
 
+from paretosoc.common.arrays import HEAD
 from paretosoc.common.unfinished import temporary_folder, unfinished
 
 POINTER, WORD = ir.IntType(8).as_pointer(), ir.IntType(64)
-HEAD = object.__basicsize__
-"""Bytes of an array object before its figures: address, dimensions (in 4 bytes), shape, strides.
-All extension modules that were compiled against numpy rely on this layout."""
 
 
 def object_code(dispatcher: Any, arguments: tuple[Any, ...]) -> bytes:

@@ -8,7 +8,6 @@ compiler.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import math
 from collections.abc import Mapping
@@ -20,6 +19,8 @@ from typing import Any, Self, TypeVar, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
+
+from paretosoc.common.arrays import address_of
 
 CACHE_LINE = 64
 LANES = 16
@@ -37,14 +38,8 @@ def records(dtype: np.dtype[np.void], *shape: int) -> RecordArray:
     """Return a table of records, all 0. With no dimension it is one record."""
     size = math.prod(shape) * dtype.itemsize
     memory = np.zeros(size + CACHE_LINE, dtype=np.uint8)
-    start = -_address_of(memory) % CACHE_LINE
+    start = -address_of(memory) % CACHE_LINE
     return memory[start : start + size].view(dtype).reshape(shape).view(np.recarray)
-
-
-def _address_of(array: NDArray[Any]) -> int:
-    """Return where the numbers of an array are, as kernels read it, in a quarter of the time that
-    ``array.ctypes`` takes."""
-    return ctypes.c_int64.from_address(id(array) + object.__basicsize__).value
 
 
 def ones(dtype: np.dtype[np.void]) -> RecordArray:
@@ -125,13 +120,13 @@ class Tables:
             if isinstance(value, np.ndarray):
                 if not value.flags.c_contiguous:
                     value = np.require(value, requirements="C")
-                self._words[name] = [_address_of(value), *value.shape]
+                self._words[name] = [address_of(value), *value.shape]
             else:
                 self._words[name] = [int(value)]
             object.__setattr__(self, name, value)
         content = np.array(list(chain.from_iterable(self._words.values())), dtype=np.int64)
         object.__setattr__(self, "_content", content)
-        object.__setattr__(self, "_address", _address_of(content))
+        object.__setattr__(self, "_address", address_of(content))
 
     @cached_property
     def signature(self) -> str:
