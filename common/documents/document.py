@@ -154,10 +154,7 @@ def _index(names: str) -> Codec:
             raise Fault(f"{text} ({hint})" if hint else text)
         return known[name]
 
-    def write(index: int, context: Context) -> str:
-        return context.names[names][index]
-
-    return Codec(read, write)
+    return Codec(read, lambda index, context: context.names[names][index])
 
 
 def _by_name(names: str, hint: Any) -> Codec:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Options, Scenario, as_written
+from paretosoc.dse.workload.variants import check_names
 from paretosoc.dse.workload.with_options import period_of_rates_s
 from paretosoc.dse.workload.workload import Workload
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, kind_named, kinds_by_name
@@ -68,9 +69,5 @@ def parse_objective(text: str, network_names: tuple[str, ...]) -> Objective:
         )
     if not colon:
         return Objective(found)
-    if network not in network_names:
-        raise WorkloadError(
-            f"objective {text!r}: there is no network {network!r} in the workload "
-            f"(there are {', '.join(network_names)})"
-        )
+    check_names(f"objective {text!r}", [network], network_names)
     return Objective(found, network_names.index(network))

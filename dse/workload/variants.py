@@ -94,7 +94,7 @@ def with_batches(workload: Workload, options: Options) -> Workload:
     Raises:
         WorkloadError: on a network that is not there, or several batches in frames of all networks.
     """
-    check_names("batch", dict(options.batch), workload.names)
+    check_names(as_written("batch"), dict(options.batch), workload.names)
 
     def with_batch(network: WorkloadNetwork) -> WorkloadNetwork:
         of_all, of_copies, own = network.values_of(options.batch)
@@ -124,8 +124,8 @@ def _of_each_batch(network: WorkloadNetwork, batches: Sequence[int]) -> tuple[Va
     )
 
 
-def check_names(name: str, given: Iterable[str | None], networks: Sequence[str]) -> None:
-    """Check that values of an option are for all networks, None, or for one that is there.
+def check_names(label: str, given: Iterable[str | None], networks: Sequence[str]) -> None:
+    """Check that values are for all networks, None, or for one that is there.
 
     Raises:
         WorkloadError: on a network that is not there.
@@ -133,7 +133,7 @@ def check_names(name: str, given: Iterable[str | None], networks: Sequence[str])
     for owner in given:
         if owner is not None and owner not in networks:
             raise WorkloadError(
-                f"{as_written(name)}: there is no network {owner!r} in the workload "
+                f"{label}: there is no network {owner!r} in the workload "
                 f"(there are {', '.join(networks)})"
             )
 

@@ -217,7 +217,7 @@ def strictest(name: str, options: Options, workload: Workload) -> dict[str, Any]
         WorkloadError: on a network that is not there.
     """
     given = getattr(options, name)
-    check_names(name, dict(given), workload.names)
+    check_names(as_written(name), dict(given), workload.names)
     return {
         network.name: FIELDS[name].strictest(chain(*network.values_of(given)))
         for network in workload.networks

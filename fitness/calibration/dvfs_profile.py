@@ -12,7 +12,7 @@ from paretosoc.fitness.calibration.dvfs import Calibrated
 from paretosoc.fitness.calibration.least_squares import Fit
 from paretosoc.fitness.cost_model.dvfs_forms import PowerForm, TimeForm
 from paretosoc.fitness.cost_model.power import alone_idle_mw
-from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.measurement_file import require_known
 from paretosoc.platforms.platform import Platform
 
 Document = dict[str, Any]
@@ -52,7 +52,7 @@ def read_clock_profile(record: Mapping[str, Any], platform: Platform, where: str
     Raises:
         PlatformError: on a unit that the platform does not have.
     """
-    check_unit(record["unit"], platform, where)
+    require_known(record["unit"], platform.unit_by_name, "a unit", f"{where}.unit")
     power = record.get("power")
     return ClockProfile(
         network=record["network"],
@@ -68,18 +68,6 @@ def read_clock_profile(record: Mapping[str, Any], platform: Platform, where: str
         time_residual=_residual(record["time"]),
         power_residual=0 if power is None else _residual(power),
     )
-
-
-def check_unit(unit: str, platform: Platform, where: str) -> None:
-    """Check that a platform has a unit.
-
-    Raises:
-        PlatformError: if not.
-    """
-    if unit not in platform.unit_by_name:
-        raise PlatformError(
-            f"{where}.unit must be one of {', '.join(platform.unit_by_name)}, got {unit!r}"
-        )
 
 
 def clock_profile_document(

@@ -11,6 +11,7 @@ import numpy as np
 from paretosoc.fitness.calibration.csv_table import TableRow, read_table
 from paretosoc.fitness.cost_model.power import domain_idle_mw
 from paretosoc.platforms.errors import PlatformError
+from paretosoc.platforms.io.measurement_file import require_known
 from paretosoc.platforms.ladder import ladder_index
 from paretosoc.platforms.platform import Platform, Unit
 
@@ -54,10 +55,7 @@ def read_measurements(path: Path, platform: Platform) -> list[ClockMeasurement]:
 
 def _measurement(row: TableRow, platform: Platform, clocks: dict[str, str]) -> ClockMeasurement:
     name = row.cells["unit"]
-    if name not in platform.unit_by_name:
-        raise PlatformError(
-            f"{row.where}: unit must be one of {', '.join(platform.unit_by_name)}, got {name!r}"
-        )
+    require_known(name, platform.unit_by_name, "a unit", f"{row.where}: unit")
     if not row.cells["network"]:
         raise PlatformError(f"{row.where}: network must not be empty")
     unit = platform.unit_by_name[name]

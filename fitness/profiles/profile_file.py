@@ -11,12 +11,16 @@ from typing import Any
 from paretosoc.common.files import naming, read_file
 from paretosoc.common.options import as_written
 from paretosoc.common.plugins import Registry
-from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, check_unit, read_clock_profile
+from paretosoc.fitness.calibration.dvfs_profile import ClockProfile, read_clock_profile
 from paretosoc.fitness.cost_model.tables import NetworkCosts
 from paretosoc.fitness.profiles.alike_units import alike_units, of_alike, units_of
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.exact_json import check_against_schema, parse_exact
-from paretosoc.platforms.io.measurement_file import read_figures, read_network_profile
+from paretosoc.platforms.io.measurement_file import (
+    read_figures,
+    read_network_profile,
+    require_known,
+)
 from paretosoc.platforms.io.platform_file import MAX_BYTES
 from paretosoc.platforms.measurement import Comparison, NetworkProfile, plain_name
 from paretosoc.platforms.platform import Platform
@@ -122,5 +126,5 @@ def read_profile(data: bytes, platform: Platform, label: str) -> Profile:
 
 def _comparison(record: Mapping[str, Any], platform: Platform, where: str) -> Comparison:
     found = read_figures(Comparison, record, where)
-    check_unit(found.unit, platform, where)
+    require_known(found.unit, platform.unit_by_name, "a unit", f"{where}.unit")
     return found

@@ -329,10 +329,7 @@ def _check_transitions(transitions: Sequence[Transition], units: Mapping[str, Un
     named = [transition.unit for transition in transitions]
     require_distinct(named, "transitions", "unit")
     for index, name in enumerate(named):
-        if name not in units:
-            raise PlatformError(
-                f"transitions[{index}].unit must name a unit ({', '.join(units)}), got {name!r}"
-            )
+        require_known(name, units, "a unit", f"transitions[{index}].unit")
     for name in units:
         if name not in named:
             raise PlatformError(f"transitions must have an entry for unit {name!r}, got none")

@@ -191,33 +191,33 @@ def _resolved(
     with naming(label, PlatformError):
         merged: dict[str, Any] = _merged(base, own, foreign)
     if "deployment" in merged:
-        domains, units = (_removed(own.get(key)) for key in ("domains", "units"))
-        merged["deployment"] = _without(merged["deployment"], domains, units)
+        merged["deployment"] = _without_removed(merged["deployment"], own)
     return merged, label
 
 
-def _removed(entries: Any) -> list[Any]:
-    """Return the names of the entries that a file removes."""
-    listed = entries if isinstance(entries, list) else []
-    return [
-        one.get("name") for one in listed if isinstance(one, dict) and one.get("remove") is True
-    ]
+def _without_removed(deployment: Any, own: Mapping[str, Any]) -> Any:
+    """Return the section without what it says of domains and units that a file removes."""
 
+    def removed(key: str) -> list[Any]:
+        entries = own[key] if isinstance(own.get(key), list) else []
+        objects = (one for one in entries if isinstance(one, dict))
+        return [one.get("name") for one in objects if one.get("remove") is True]
 
-def _without(value: Any, domains: Sequence[Any], units: Sequence[Any], key: str = "") -> Any:
-    """Return ``deployment``, or a part of it, without what it says of these domains and units."""
-    if isinstance(value, list):
-        return [
-            _without(one, domains, units)
-            for one in value
-            if not (isinstance(one, dict) and one.get("domain") in domains)
-        ]
-    if not isinstance(value, dict):
+    gone = {"max_mhz": removed("domains"), **dict.fromkeys(NAMED_BY_UNIT, removed("units"))}
+
+    def left(value: Any, key: str = "") -> Any:
+        if isinstance(value, list):
+            return [left(one) for one in value if not _is_of(one, gone["max_mhz"])]
+        if isinstance(value, dict):
+            names = gone.get(key, ())
+            return {name: left(one, name) for name, one in value.items() if name not in names}
         return value
-    gone = units if key in NAMED_BY_UNIT else domains if key == "max_mhz" else ()
-    return {
-        name: _without(one, domains, units, name) for name, one in value.items() if name not in gone
-    }
+
+    return left(deployment)
+
+
+def _is_of(entry: Any, domains: Sequence[Any]) -> bool:
+    return isinstance(entry, dict) and entry.get("domain") in domains
 
 
 def _read_file(path: Path, reference: str) -> bytes:

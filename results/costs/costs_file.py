@@ -255,22 +255,16 @@ def measured_at(problem: Problem, measurement: CostMeasurement, path: str) -> Me
         ResultError: naming the field below ``path`` that the problem does not have.
     """
     networks = {network.name: network for network in problem.networks}
-    network = networks.get(measurement.network)
-    if network is None:
-        raise ResultError(
-            f"{path}.network: must be one of {', '.join(networks)}, got {measurement.network!r}"
-        )
+    units = {unit.name: unit for unit in problem.units}
+    for key, names in (("network", networks), ("unit", units)):
+        if (name := getattr(measurement, key)) not in names:
+            raise ResultError(f"{path}.{key}: must be one of {', '.join(names)}, got {name!r}")
+    network, unit = networks[measurement.network], units[measurement.unit]
     first, last, count = measurement.first_group, measurement.last_group, len(network.groups)
     if not first <= last < count:
         raise ResultError(
             f"{path}.last_group: must be from first_group, {first}, to {count - 1}, got {last}"
         )
-    units = [unit.name for unit in problem.units]
-    if measurement.unit not in units:
-        raise ResultError(
-            f"{path}.unit: must be one of {', '.join(units)}, got {measurement.unit!r}"
-        )
-    unit = problem.units[units.index(measurement.unit)]
     groups = network.groups[first : last + 1]
     if any(int(unit.time_ps[g].reshape(-1)[0]) < 0 for g in groups):
         raise ResultError(f"{path}.unit: {unit.name} cannot run these groups")

@@ -350,7 +350,7 @@ def test_another_network_or_precision_is_left_alone(vgg19, nine):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"unit": "dla0"}, r"models\[0\]\.unit must be one of"),
+        ({"unit": "dla0"}, r"models\[0\]\.unit must name a unit"),
         ({"time": {"form": "sum", "parameters": {}}}, r"models\[0\]\.time\.parameters"),
         ({"power": {"form": "none", "parameters": {}}}, r"models\[0\]\.power"),
     ],

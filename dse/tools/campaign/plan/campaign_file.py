@@ -31,7 +31,7 @@ from paretosoc.dse.tools.campaign.plan.plan import (
 )
 from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, SEARCH_FIELDS, Choice, options_of
 from paretosoc.dse.workload.fields import split
-from paretosoc.dse.workload.options import AXES, FIELDS, FILES
+from paretosoc.dse.workload.options import AXES, FIELDS, FILES, as_written
 from paretosoc.dse.workload.variants import check_names
 from paretosoc.dse.workload.with_options import period_of_rates_s, with_dimensions
 from paretosoc.dse.workload.workload import find_network, short_name, split_copies, workload_of
@@ -100,7 +100,7 @@ def check_size(size: PlanSize) -> None:
 
     @cache
     def check_networks(name: str, text: str, networks: tuple[str, ...]) -> None:
-        check_names(name, dict(FIELDS[name].parse_key(text, name)), networks)
+        check_names(as_written(name), dict(FIELDS[name].parse_key(text, name)), networks)
 
     # No options are made of these.
     rest: dict[str, Any] = dict.fromkeys(SEARCH_FIELDS | FILES) | {"networks": (), "platform": ""}
@@ -230,11 +230,7 @@ def _unused(source: str, given: tuple[tuple[str, int], ...]) -> tuple[str, ...]:
     return load_network(source, dimensions=dict(given)).unused_dimensions
 
 
-def _of_dimensions(
-    unused: Callable[[str, tuple[tuple[str, int], ...]], tuple[str, ...]],
-    workload: NamedWorkload,
-    text: str,
-) -> set[str]:
+def _of_dimensions(unused: Callable[..., Any], workload: NamedWorkload, text: str) -> set[str]:
     sizes, names = FIELDS["dimensions"].parse_key(text, "dimensions"), set[str]()
     given = with_dimensions(workload_from(workload.networks), sizes)
     for network in (network for network in given.networks if not network.is_task):
