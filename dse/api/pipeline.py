@@ -174,8 +174,8 @@ def _optimizer(chosen: object) -> Optimizer:
 
 def search_front(
     problem: Problem,
-    optimizer: Optimizer | None = None,
-    settings: SearchSettings | None = None,
+    optimizer: Optimizer | None,
+    settings: SearchSettings,
     *,
     command: tuple[str, ...] = (),
     on_progress: Callable[[Progress], None] | None = None,
@@ -186,7 +186,6 @@ def search_front(
         InfeasibleError: if no design point that was found meets all constraints.
         WorkloadError: if the optimizer is not made for the problem.
     """
-    settings = settings or SearchSettings()
     robust = None
     if settings.robust is not None:
         errors = stated_errors(problem.numeric, problem.costs)

@@ -30,7 +30,6 @@ from paretosoc.fitness.cost_model.dvfs_forms import Clocks, TimeForm, clocks_of,
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.power import alone_idle_mw, ladder_shape
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.measurement import is_same_network
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -55,19 +54,6 @@ class ModelledGroup:
     power_residual: float
 
 
-def models_for(
-    network: GroupedNetwork, precision: str, models: Sequence[ClockProfile]
-) -> list[ClockProfile]:
-    """Return the fits of a network in a precision."""
-    macs = sum(group.macs for group in network.groups)
-    return [
-        model
-        for model in models
-        if model.precision == precision
-        and is_same_network(network.name, macs, (model.network,), model.macs)
-    ]
-
-
 def modelled_groups(
     network: GroupedNetwork,
     launches: Sequence[Sequence[Launch]],
@@ -86,7 +72,7 @@ def modelled_groups(
 
     Args:
         parts: estimates of all groups on this unit.
-        models: those of :func:`models_for`, of any unit.
+        models: those of the network, of any unit.
 
     Raises:
         PlatformError: on a time that is too long to be kept.

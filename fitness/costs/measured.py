@@ -9,6 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.fitness.calibration.dvfs_profile import ClockProfile
 from paretosoc.fitness.cost_model.clock_law import TimeParts
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.costs.measured_blocks import (
@@ -18,6 +19,8 @@ from paretosoc.fitness.costs.measured_blocks import (
     measured_blocks,
 )
 from paretosoc.fitness.costs.scale_to_measured import clock_ratios, scale_to
+from paretosoc.fitness.profiles.alike_units import alike_units, network_of_alike, of_alike, units_of
+from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.measurement import NetworkProfile, UnitMeasurement, is_same_network
 from paretosoc.platforms.platform import Platform, Unit
@@ -55,6 +58,30 @@ def profiles_for(
     ]
 
 
+def own_measurements(
+    network: GroupedNetwork, platform: Platform, precision: str, profile: Profile, batch: int = 1
+) -> tuple[list[NetworkProfile], list[ClockProfile], dict[str, str]]:
+    """Return a profile's measurements of a network, for one image, and its fits, with those that
+    units without any take from units that are described alike, and the names of these units.
+
+    Raises:
+        PlatformError: if one names groups or layers that are not there, or lists groups by order
+            that are not the network's.
+    """
+    own = profiles_for(network, precision, profile.networks, batch)
+    for record in own:
+        _check_names(record, network)
+    macs = sum(group.macs for group in network.groups)
+    fits = [
+        model
+        for model in profile.models
+        if (model.precision, 1) == (precision, batch)
+        and is_same_network(network.name, macs, (model.network,), model.macs)
+    ]
+    taken = alike_units(platform, units_of(*own, *fits))
+    return [network_of_alike(record, taken) for record in own], of_alike(fits, taken), taken
+
+
 def matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
     """Return whether a profile's layers and groups are the network's, by name or in order."""
     layers = {layer.name for group in network.groups for layer in group.layers}
@@ -66,13 +93,7 @@ def matches(profile: NetworkProfile, network: GroupedNetwork) -> bool:
     return bool(aligned_records(profile.groups, convolutions_of(network)))
 
 
-def check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
-    """Check that a profile matches a network.
-
-    Raises:
-        PlatformError: if it names groups or layers that are not there, or lists groups by order
-            that are not the network's.
-    """
+def _check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
     label = f"profile of network {profile.names[0]!r}"
     groups = {group.name for group in network.groups}
     layers = {layer.name for group in network.groups for layer in group.layers}

@@ -11,7 +11,6 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.common.plugins import plugin_errors
 from paretosoc.common.text import did_you_mean
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.fitness.calibration.dvfs_profile import ClockProfile
 from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
 from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
@@ -19,28 +18,22 @@ from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.cost_model.support import Support, layer_support
 from paretosoc.fitness.cost_model.tables import CostError, CostOrigin, NetworkCosts, UnitCosts
 from paretosoc.fitness.costs import standard_errors, taught
-from paretosoc.fitness.costs.fitted import ModelledGroup, modelled_groups, models_for
+from paretosoc.fitness.costs.fitted import ModelledGroup, modelled_groups
 from paretosoc.fitness.costs.hardware_limits import notes_on_costs
 from paretosoc.fitness.costs.measured import (
     MeasuredGroup,
-    check_names,
     matches,
     measured_groups,
     measured_power,
     nearest_measurement,
+    own_measurements,
     profiles_for,
 )
 from paretosoc.fitness.costs.scale_to_measured import calibrate, network_record, scaled_like
 from paretosoc.fitness.costs.transitions import transition_times
-from paretosoc.fitness.profiles.alike_units import (
-    alike_units,
-    network_of_alike,
-    of_alike,
-    units_of,
-)
 from paretosoc.fitness.profiles.profile_file import CostModel, Profile
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.measurement import Comparison, NetworkProfile
+from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Peak, Platform, Unit
 from paretosoc.sdf.grouping.groups import GroupedNetwork, batched
 
@@ -148,26 +141,6 @@ def network_costs(
     if profile.cost_model is None:
         return result
     return _by_cost_model(network, platform, result, profile.cost_model, profile.name)
-
-
-def own_measurements(
-    network: GroupedNetwork, platform: Platform, precision: str, profile: Profile, batch: int = 1
-) -> tuple[list[NetworkProfile], list[ClockProfile], dict[str, str]]:
-    """Return a profile's measurements of a network and its fits, with those that units without any
-    take from units that are described alike, and the names of these units.
-
-    Args:
-        network: for one image.
-
-    Raises:
-        PlatformError: if measurements do not match the network.
-    """
-    own = profiles_for(network, precision, profile.networks, batch)
-    for record in own:
-        check_names(record, network)
-    fits = models_for(network, precision, profile.models) if batch == 1 else []
-    taken = alike_units(platform, units_of(*own, *fits))
-    return [network_of_alike(record, taken) for record in own], of_alike(fits, taken), taken
 
 
 def _by_cost_model(

@@ -23,12 +23,8 @@ from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import FIELDS
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin
-from paretosoc.fitness.costs.network_costs import (
-    choose_precision,
-    choose_units,
-    network_costs,
-    own_measurements,
-)
+from paretosoc.fitness.costs.measured import own_measurements
+from paretosoc.fitness.costs.network_costs import choose_precision, choose_units, network_costs
 from paretosoc.fitness.costs.taught import compared
 from paretosoc.fitness.profiles.alike_units import describe_alike
 from paretosoc.fitness.profiles.profile_document import (

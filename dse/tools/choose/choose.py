@@ -70,12 +70,12 @@ def choose_boards(
     names: Sequence[str],
     folder: Path,
     *,
-    precision: Sequence[str] = (),
-    options: Mapping[str, object] | None = None,
-    variants: Options | None = None,
-    prices: tuple[str, Mapping[str, float]] = ("", {}),
-    effort: Effort | None = None,
-    on_progress: Callable[[CampaignProgress], None] | None = None,
+    precision: Sequence[str],
+    options: Mapping[str, object],
+    variants: Options,
+    prices: tuple[str, Mapping[str, float]],
+    effort: Effort,
+    on_progress: Callable[[CampaignProgress], None] | None,
 ) -> BoardChoice:
     """Judge each board for a workload.
 
@@ -84,13 +84,12 @@ def choose_boards(
         folder: of the campaign, which is resumed if there is one.
         precision: number formats, ``FORMAT`` or ``BOARD=FORMAT``.
         options: texts of campaign fields, such as ``power_cap_w``.
-        variants: options that say which variants of networks are considered. Default: all.
+        variants: options that say which variants of networks are considered.
         prices: currency, and price by board.
 
     Raises:
         DseError: on input that cannot be used, whatever the board.
     """
-    effort, options = effort or Effort(), options or {}
     workload = workload_from(networks)
     platforms, left_out = boards_named(names)
     formats = choose_formats(platforms, precision, workload.runtime)
@@ -98,7 +97,7 @@ def choose_boards(
     if not explored:
         reasons = "; ".join(f"{name}: {each.left_out}" for name, each in formats.items())
         raise WorkloadError(f"{as_written('boards')}: no board is left ({reasons})")
-    combined = combinations(workload, variants or Options())
+    combined = combinations(workload, variants)
     pairs = [(chip, each) for chip in explored for each in combined]
     plan = _plan(networks, workload, names, pairs, formats, options, effort)
     # A file that cannot be read leaves no folder behind.

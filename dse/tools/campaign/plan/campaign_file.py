@@ -179,11 +179,9 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
         name: {*of_runs, *(entry.get(name) for _, entry in include)} - {None}
         for name, of_runs in values.items()
     }
-    used: dict[str, Callable[[NamedWorkload, str], set[str]]] = {
-        **dict.fromkeys(("fixed", *_OF_NETWORKS), _of_members),
-        "dimensions": partial(_of_dimensions, cache(_unused)),
-    }
-    own = {name: _own_texts(every, texts[name], of) for name, of in used.items()}
+    own = {name: _own_texts(every, texts[name], _of_members) for name in ("fixed", *_OF_NETWORKS)}
+    sizes = partial(_of_dimensions, cache(_unused))
+    own["dimensions"] = _own_texts(every, texts["dimensions"], sizes)
     return Rules(
         title=document.get("title", os.path.basename(file)),
         workloads=workloads,
