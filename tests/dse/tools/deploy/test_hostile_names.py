@@ -2,10 +2,10 @@
 
 import configparser
 import json
-import os
 import re
 import subprocess
 import tempfile
+from contextlib import chdir
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -108,8 +108,8 @@ def tags_of(path):
 @pytest.fixture(scope="module")
 def plain_tags(tmp_path_factory):
     folder = tmp_path_factory.mktemp("plain")
-    os.chdir(folder)
-    explored(folder, [f"n{k}" for k in range(8)], [f"t{k}" for k in range(9)], "plain")
+    with chdir(folder):
+        explored(folder, [f"n{k}" for k in range(8)], [f"t{k}" for k in range(9)], "plain")
     assert run(["report", str(folder / "run"), "-o", str(folder / "page.html")]) == 0
     return tags_of(folder / "page.html")
 
@@ -123,17 +123,13 @@ def plain_tags(tmp_path_factory):
 ))  # fmt: skip
 def test_names_stay_names_in_every_format(plain_tags, case):
     layers, tensors, stem = case
-    before = Path.cwd()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        os.chdir(folder)
-        try:
+        with chdir(folder):
             explored(folder, layers, tensors, stem)
             check_formats(folder, layers, tensors)
             assert run(["report", "run", "-o", "page.html"]) == 0
             assert tags_of(folder / "page.html") == plain_tags
-        finally:
-            os.chdir(before)
         assert [path for path in folder.rglob("*") if path.name == "pwned"] == []
 
 
