@@ -14,20 +14,8 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from paretosoc.common.documents.marks import (
-    As,
-    ByName,
-    Context,
-    Fault,
-    Items,
-    Key,
-    Keys,
-    LeftOut,
-    NameOf,
-    Range,
-    Text,
-)
-from paretosoc.common.text import did_you_mean, has_control_characters
+from paretosoc.common.documents.marks import As, ByName, Context, Fault, Key, Keys, LeftOut, NameOf
+from paretosoc.common.text import did_you_mean
 
 T = TypeVar("T")
 
@@ -90,11 +78,16 @@ def unpack(hint: Any) -> tuple[Any, tuple[Any, ...]]:
     return hint, ()
 
 
+def fields_of(kind: type) -> list[Entry]:
+    """Return the fields in their order."""
+    hints = get_type_hints(kind, include_extras=True)
+    return [Entry(kind, f.name, *unpack(hints[f.name]), f.default) for f in fields(kind)]
+
+
 @cache
 def entries_of(kind: type) -> tuple[Entry, ...]:
-    """Return the fields that have keys, in their order."""
-    hints = get_type_hints(kind, include_extras=True)
-    found = [Entry(kind, f.name, *unpack(hints[f.name]), f.default) for f in fields(kind)]
+    """Return the fields that have keys."""
+    found = fields_of(kind)
     hidden = {name for entry in found if (keys := entry.mark(Keys)) for name in keys.also}
     return tuple(entry for entry in found if entry.name not in hidden)
 
@@ -186,22 +179,18 @@ def _mapping(hint: Any) -> Codec:
 def _union(kind: Any) -> Codec:
     kinds = [part for part in get_args(kind) if part is not NoneType]
     if all(is_dataclass(unpack(part)[0]) for part in kinds) and len(kinds) > 1:
-        return _tagged(kinds)
+        # Told apart by their class variable ``model``.
+        of = {part.model: codec_of(part) for part in kinds}
+        return Codec(
+            lambda value, context: of[value["model"]].read(value, context),
+            lambda value, context: {"model": value.model} | of[value.model].write(value, context),
+        )
     inner = codec_of(kinds[0])
     if inner is _PLAIN:
         return inner
     return Codec(
         lambda value, context: None if value is None else inner.read(value, context),
         lambda value, context: None if value is None else inner.write(value, context),
-    )
-
-
-def _tagged(kinds: list[Any]) -> Codec:
-    """Return the codec of dataclasses that are told apart by their class variable ``model``."""
-    codecs = {kind.model: codec_of(kind) for kind in kinds}
-    return Codec(
-        lambda value, context: codecs[value["model"]].read(value, context),
-        lambda value, context: {"model": value.model} | codecs[value.model].write(value, context),
     )
 
 
@@ -241,7 +230,7 @@ def _array(dtype: Any) -> Codec:
 def _object(kind: Any) -> Codec:
     entries = entries_of(kind)
     parts = [
-        (entry, entry.key, keys, codec_of(keys.type if keys else _marked(entry.hint, entry.marks)))
+        (entry, entry.key, keys, codec_of(keys.type if keys else marked(entry.hint, entry.marks)))
         for entry in entries
         for keys in [entry.mark(Keys)]
     ]
@@ -279,95 +268,8 @@ def _is_left_out(entry: Entry, value: Any, context: Context) -> bool:
     return part is entry.default or (isinstance(part, int | tuple) and part == entry.default)
 
 
-def _marked(hint: Any, marks: tuple[Any, ...]) -> Any:
+def marked(hint: Any, marks: tuple[Any, ...]) -> Any:
+    """Return a type with marks."""
     for mark in marks:
         hint = Annotated[hint, mark]
     return hint
-
-
-def check_values(value: Any) -> None:
-    """Check numbers, texts and lengths at any depth against the marks of their fields, whether
-    these have keys or not. Fields with their default are not checked.
-
-    Raises:
-        Fault: naming the path and the requirement.
-    """
-    _check_value(value, type(value), "")
-
-
-def _check_value(value: Any, hint: Any, path: str, or_null: str = "") -> None:
-    if value is None:
-        return
-    rules = _rules_of(hint)
-    if rules.has_reader:
-        return
-    if is_dataclass(value):
-        own_kind: Any = type(value)
-        for name, key, default, part in _checked_fields(own_kind):
-            own = getattr(value, name)
-            if own is not default:
-                _check_value(own, part, f"{path}.{key}")
-        return
-    if rules.only is not None:
-        _check_value(value, rules.only, path, "null or ")
-    elif isinstance(value, tuple):
-        if len(value) < rules.fewest_items:
-            raise Fault("must not be empty", path)
-        for i, part in enumerate(value):
-            _check_value(part, rules.item, f"{path}[{i}]")
-    elif isinstance(value, str):
-        if len(value) < rules.min_length:
-            raise Fault("must not be empty", path)
-        if has_control_characters(value):
-            raise Fault(f"must not have control characters, got {value!r}", path)
-    elif rules.range is not None:
-        _check_range(value, rules.range, path, or_null)
-
-
-class _Rules(NamedTuple):
-    """What values of a type are checked against. ``has_reader``: it has several kinds, such as an
-    objective of a user's own, which its reader checks. ``only``: the type of what may be null."""
-
-    has_reader: bool
-    only: Any
-    item: Any
-    fewest_items: int
-    min_length: int
-    range: Range | None
-
-
-@cache
-def _rules_of(hint: Any) -> _Rules:
-    kind, marks = unpack(hint)
-    parts = get_args(kind)
-    kinds = [part for part in parts if part is not NoneType]
-    is_union = get_origin(kind) in (Union, UnionType)
-    several = is_union and len(kinds) > 1
-    has_reader = several and find_mark(marks, As) is not None
-    assert has_reader or not several or all(map(is_dataclass, kinds)), "no reader of several kinds"
-    only = _marked(kinds[0], marks) if is_union and not several else None
-    items, text = find_mark(marks, Items) or Items(), find_mark(marks, Text) or Text()
-    item = parts[0] if parts else None
-    return _Rules(has_reader, only, item, items.least, text.min_length, find_mark(marks, Range))
-
-
-def _check_range(value: Any, rule: Range, path: str, or_null: str) -> None:
-    smallest = largest = value
-    if not isinstance(value, int | float):
-        if value.dtype != "int64":
-            raise Fault(f"must be int64, got {value.dtype}", path)
-        if not value.size:
-            return
-        smallest, largest = int(value.min()), int(value.max())
-    if rule.low is not None and smallest < rule.low:
-        raise Fault(f"must be {or_null}>= {rule.low}, got {smallest}", path)
-    if rule.high is not None and largest > rule.high:
-        raise Fault(f"must be {or_null}<= {rule.high}, got {largest}", path)
-
-
-@cache
-def _checked_fields(kind: type) -> tuple[tuple[str, str, Any, Any], ...]:
-    """Return the name, key, default and type of each field."""
-    hints = get_type_hints(kind, include_extras=True)
-    entries = [Entry(kind, f.name, *unpack(hints[f.name]), f.default) for f in fields(kind)]
-    return tuple((e.name, e.key, e.default, hints[e.name]) for e in entries)

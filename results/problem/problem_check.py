@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from paretosoc.common.documents.document import check_values
 from paretosoc.common.documents.marks import Fault
+from paretosoc.common.documents.values import check_values
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import (
     ClosedForm,
