@@ -20,8 +20,8 @@ def connect(address: str) -> Any:
     """Return a client of the scheduler.
 
     Raises:
-        ResultError: if ``distributed`` is not installed, the address is none, or no scheduler
-            answers.
+        ResultError: if ``distributed`` is not installed, the address is none, no scheduler
+            answers, or it has no workers.
     """
     distributed: Any = optional_import("distributed", extra="dask", purpose="--dask")
     # A client that failed to start may hang the start of the next one in the process.
@@ -30,9 +30,18 @@ def connect(address: str) -> Any:
             f"--dask: an address such as tcp://HOST:PORT is required, got {shortened(address)!r}"
         )
     try:
-        return distributed.Client(address, timeout=CONNECT_SECONDS)
+        client = distributed.Client(address, timeout=CONNECT_SECONDS)
     except (OSError, ValueError, TypeError) as error:
         raise ResultError(f"--dask {address}: no scheduler answers: {error}") from None
+    try:
+        client.wait_for_workers(1, timeout=CONNECT_SECONDS)
+    except TimeoutError:
+        client.close()
+        raise ResultError(
+            f"--dask {address}: no worker has joined within {CONNECT_SECONDS} s; "
+            f"start one with: dask worker {address}"
+        ) from None
+    return client
 
 
 class SearchCluster:
