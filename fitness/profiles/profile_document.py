@@ -142,7 +142,8 @@ def _merge_record(old: Document, new: Document) -> None:
                     elif values.get(unit, value) != value:
                         raise PlatformError(
                             f"{figure} of {', '.join(_names(part)[:3])} on {unit} is in both "
-                            f"profiles: {values[unit]} and {value}"
+                            f"profiles: {values[unit]} and {value} (import their files at once "
+                            "for means)"
                         )
                     else:
                         values[unit] = value

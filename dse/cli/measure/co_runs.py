@@ -83,7 +83,10 @@ def co_runs(
         choose_units(load_platform(platform), names)
         runs = [run for pair in plan(subjects, names) for run in pair if run is not None]
         _write(output, [(run, "") for run in runs])
-        print(f"Written to {output}; fill in ms, then 'dse measure co-runs {output}'")
+        print(
+            f"Written to {output}; fill in ms (half of it where both share a unit), then "
+            f"'dse measure co-runs {output}'"
+        )
         return
     rows = run_co_runs(
         subjects,

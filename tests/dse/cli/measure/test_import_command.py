@@ -246,7 +246,7 @@ def test_what_is_wrong_is_one_line(dse, folder):
     gpu.write_text(exported([(name, 0.5) for name in LAUNCHED]), "utf-8")
     clash = dse("import", "trtexec", gpu, *COMMON, "-o", made, "--merge")
     assert clash.status == 2
-    assert "is in both profiles: 0.25 and 0.5" in clash.err
+    assert "is in both profiles: 0.25 and 0.5 (import their files at once for means)" in clash.err
     assert made.read_bytes() == before
     # Whole MHz in the file are the same clock.
     document = json.loads(before)
