@@ -56,7 +56,10 @@ def violation(
             return None
         from jsonschema.exceptions import best_match
 
-        error = best_match(list(islice(schemas.validator.iter_errors(document), MAX_ERRORS)))
+        faults = list(islice(schemas.validator.iter_errors(document), MAX_ERRORS))
+        # The first place: best_match takes the last of several in a list.
+        place = min((fault.path for fault in faults), key=len, default=None)
+        error = best_match([fault for fault in faults if fault.path == place])
     except RecursionError:
         return "$", "must be JSON of moderate depth, got deeper"
     if error is None:

@@ -284,6 +284,16 @@ def test_an_entry_may_extend_one_above_it(tmp_path: Path) -> None:
     assert second == replace(first, **fixed) != replace(first, name="npu1")
 
 
+def test_a_fault_is_named_where_it_is_written_not_where_it_is_inherited(tmp_path: Path) -> None:
+    document = raw("rk3588")
+    places = {unit["name"]: place for place, unit in enumerate(document["units"])}
+    document["units"][places["npu1"]] = {"name": "npu1", "extends": "npu0"}
+    document["units"][places["npu0"]]["fixed"]["us_per_layer"] = -10
+    assert refused(document, tmp_path).startswith(
+        f"units[{places['npu0']}].fixed.us_per_layer must be at least 0, got -10"
+    )
+
+
 def test_an_entry_may_extend_one_of_the_base_which_is_removed_then(tmp_path: Path) -> None:
     def changed(key: str) -> list[Any]:
         return [{key: "npu", "extends": "npu2"}, {key: "npu2", "remove": True}]
