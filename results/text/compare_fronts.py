@@ -206,6 +206,11 @@ def problem_differences(first: Front, second: Front) -> list[str]:
         ]
         note(f"what {name} waits for", *waits)
     if _networks(a) == _networks(b):
+        # As of variants, which have the network's name.
+        sides = [side.provenance for side in (first, second)]
+        files = [[file.name for file in s.inputs if file.name != s.platform] for s in sides]
+        only = [[name for name in x if name not in y] for x, y in (files, files[::-1])]
+        note("inputs", *(", ".join(names) or "none" for names in only))
         # As after a calibration. With other ladders of clocks the tables have other shapes.
         times = {unit.name: unit.time_ps for unit in b.units}
         pairs = [(u.name, u.time_ps, times[u.name]) for u in a.units if u.name in times]

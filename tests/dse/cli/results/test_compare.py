@@ -11,7 +11,7 @@ from benchmarks.problems.number_formats import with_losses
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import read_results
 from paretosoc.results.front.dominance import non_dominated
-from paretosoc.results.front.front import Front
+from paretosoc.results.front.front import Front, InputFile
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.compare_fronts import compare_fronts, problem_differences
 
@@ -148,6 +148,11 @@ def test_differences_of_problems_in_words(front, capped_folder):
     slower = replace(problem.units[0], time_ps=problem.units[0].time_ps + 1)
     other = replace(front, problem=replace(problem, units=(slower, *problem.units[1:])))
     assert problem_differences(front, other) == [f"times of groups on {slower.name}"]
+    files = replace(front.provenance, inputs=(*front.provenance.inputs, InputFile("b", "0" * 64)))
+    assert problem_differences(front, replace(other, provenance=files)) == [
+        "inputs: none and b",
+        f"times of groups on {slower.name}",
+    ]
     allowed = problem.allowed.copy()
     allowed[0, 1] = False
     pinned = replace(front, problem=replace(problem, allowed=allowed))
