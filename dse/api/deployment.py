@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity
@@ -116,6 +117,10 @@ class MeasurementPlan:
     def now(self) -> Mapping[str, ChoiceConfidence]:
         """Return, by goal, the member to take by today's costs, and how sure it is."""
         return self.plan.now
+
+    def __repr__(self) -> str:
+        count = pluralize(len(self.experiments), "experiment")
+        return f"<dse.MeasurementPlan: {count}, {self.minutes:g} minutes>"
 
     def save(
         self,

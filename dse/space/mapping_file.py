@@ -64,7 +64,7 @@ def mapping_from_document(document: Json, label: str) -> UserMapping:
         ResultError: if the content does not follow the schema.
     """
     content: Any = document
-    if isinstance(document, dict) and "objectives" in document:
+    if isinstance(document, dict) and {"mapping", "objectives"} <= document.keys():
         names = ("mapping", "operating_points", "priorities")
         content = {name: document[name] for name in names if name in document}
     check_against_schema(content, "mapping")

@@ -212,6 +212,7 @@ MISFITS = [
     ({"mapping": {**GPU, "squeezenet": []}}, "$.mapping.squeezenet"),
     ({"mapping": GPU, "clocks": {}}, "must not have 'clocks'"),
     ({}, "must have mapping"),
+    ({"format": "paretosoc-front/1", "objectives": []}, "an object with format, objectives"),
     ("[1, 2]", "$: "),
     ('{"mapping": {"inception_v1": "gpu", "inception_v1": "gpu"}}', "is there twice"),
     ('{"mapping": {"squeezenet": NaN}}', "NaN"),
