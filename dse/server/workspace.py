@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from paretosoc.common.text import has_control_characters
 from paretosoc.dse.errors import WorkloadError
@@ -73,10 +74,10 @@ class Workspace:
         return f"{source}*{copies}"
 
     def platform(self, text: str) -> str:
-        """Return a name, or a JSON file of the folder that extends nothing but a name.
+        """Return a name, or a JSON file of the folder that extends nothing but names.
 
         Raises:
-            WorkloadError: on a file outside, or one that extends a file.
+            WorkloadError: on a file outside, or one that extends a file or a unit of one.
         """
         if text in platform_names():
             return text
@@ -85,7 +86,17 @@ class Workspace:
             raise WorkloadError(f"platform {text!r}: {names} or a .json file is required")
         path = self.path(text)
         document = parse_exact(read_input(path), text)
-        base = document.get("extends") if isinstance(document, dict) else None
-        if base is not None and base not in platform_names():
-            raise WorkloadError(f"platform {text!r}: extends must be a name, got {base!r}")
+        content: dict[str, Any] = document if isinstance(document, dict) else {}
+        units = content.get("units", ())
+        # A unit may extend one of the same platform by its name alone.
+        others = [
+            str(unit.get("extends")).rpartition(":")[0] or None
+            for unit in (units if isinstance(units, list) else ())
+            if isinstance(unit, dict)
+        ]
+        for base in (content.get("extends"), *others):
+            if base is not None and base not in platform_names():
+                raise WorkloadError(
+                    f"platform {text!r}: extends must be a name, or NAME:UNIT of one, got {base!r}"
+                )
         return str(path)

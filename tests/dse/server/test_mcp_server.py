@@ -248,10 +248,14 @@ def test_limits_are_kept(tmp_path: Path) -> None:
         said = refusal(tmp_path, "explore", **{**asked, "networks": [name]})
         assert "a name of the catalogue, or an .onnx or .xml file" in said
         assert "workload files are not taken" in said
-    (tmp_path / "mine.json").write_text('{"extends": "../secret.json"}', "utf-8")
-    assert "extends must be a name" in refusal(
-        tmp_path, "explore", **{**asked, "platform": "mine.json"}
-    )
+    for text in (
+        '{"extends": "../secret.json"}',
+        '{"extends": "rk3588", "units": [{"name": "x", "extends": "../secret.json:npu"}]}',
+    ):
+        (tmp_path / "mine.json").write_text(text, "utf-8")
+        assert "extends must be a name, or NAME:UNIT of one, got '../secret.json" in refusal(
+            tmp_path, "explore", **{**asked, "platform": "mine.json"}
+        )
     assert "no network 'alexnot'" in refusal(
         tmp_path, "explore", **{**asked, "networks": ["alexnot"]}
     )
