@@ -13,7 +13,7 @@ function convergenceChart(page) {
     const y = scale(points.map(([, share]) => 100 * share), bottom, top, { zero: points[0][1] < 0.2, margin: 0.05 });
     const svg = draw("svg", { viewBox: `0 0 ${width} ${height}`, height, role: "img",
       "aria-label": `Hypervolume over evaluations: ${number(100 * points[0][1])} % after ${points[0][0]}, 100 % at the end.` });
-    for (const tick of x.ticks(width / 100)) svg.append(draw("text", { x: Math.min(x(tick), right - 12), y: bottom + 17, "text-anchor": "middle" }, count(tick)));
+    for (const tick of x.ticks(width / 100)) svg.append(draw("text", { x: Math.min(x(tick), right + 12 - 3.5 * count(tick).length), y: bottom + 17, "text-anchor": "middle" }, count(tick)));
     for (const tick of y.ticks(4)) svg.append(draw("line", { class: "grid", x1: left, x2: right, y1: y(tick), y2: y(tick) }),
       draw("text", { x: left - 8, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick)));
     const d = points.map(([n, share], k) => (k ? `H${x(n).toFixed(1)}V${y(100 * share).toFixed(1)}` : `M${x(n).toFixed(1)} ${y(100 * share).toFixed(1)}`)).join("");

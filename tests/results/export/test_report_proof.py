@@ -109,9 +109,12 @@ def test_a_bound_out_of_sight_has_no_line(front, open_page, report, percent, lin
 def test_the_curve_goes_on_to_the_end_of_the_search(front, open_page, report):
     """Though its last growth was early."""
     points = (HypervolumePoint(100, 0.5), HypervolumePoint(200, 1.0))
-    source = dataclasses.replace(front.provenance, evaluations=2000, convergence=points)
+    source = dataclasses.replace(front.provenance, evaluations=1_250_000, convergence=points)
     with open_page(report(dataclasses.replace(front, provenance=source))) as page:
         chart = page.locator("#convergence svg")
+        end = "all => Math.max(...all.map(t => t.getBBox().x + t.getBBox().width))"
+        ends = chart.locator("text").evaluate_all(end)
+        assert ends <= chart.evaluate("svg => svg.viewBox.baseVal.width")
         line = chart.locator("path.growth").evaluate("path => path.getBBox().width")
         assert line > 0.75 * chart.evaluate("svg => svg.getBBox().width")
 
