@@ -105,7 +105,7 @@ def unserved_units(platform: Platform, options: Options, runtime: Runtime) -> tu
     if options.units is not None or not left:
         return ()
     return (
-        f"{', '.join(left)}: not used, as {rules.served(platform)} only; "
+        f"{', '.join(left)}: not used by networks, as {rules.served(platform)} only; "
         f"{as_written('runtime', Runtime.NONE.value)} uses all units",
     )
 

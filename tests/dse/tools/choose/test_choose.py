@@ -162,7 +162,7 @@ def test_one_format_is_had_by_all_boards() -> None:
     assert {each.name for each in formats.values()} == {"fp16"}
     assert "hailo unused" in formats["raspberry-pi-5-hailo-8"].remark
     assert "as it has no FP16" in formats["raspberry-pi-5-hailo-8"].remark
-    assert "gpu: not used, as RKNN serves" in formats["rk3588"].remark
+    assert "gpu: not used by networks, as RKNN serves" in formats["rk3588"].remark
     pair = [load_platform("jetson-orin-nano-8gb"), load_platform("raspberry-pi-5-hailo-8")]
     with called_from(Door.COMMAND):
         found = {(each.name, each.reason) for each in choose_formats(pair, [], None).values()}
