@@ -52,6 +52,8 @@ from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import Layer
 
+CONTRADICTION = 0.25
+"""A fit is noted if its rows are off by more in the mean."""
 LOW_POWER = 10
 """A power is noted if so many times it is less than the platform draws idle."""
 
@@ -147,6 +149,13 @@ def calibrate_table(
             noise=forms.noise,
         )
         for key, rows in groups.items()
+    ]
+    notes += [
+        f"{what} of {subject_name(rows[0])} is off by {100 * found.residual:.0f} % in the mean: "
+        "its rows contradict each other, or one is in another unit, or of another clock"
+        for rows, result in zip(groups.values(), results, strict=True)
+        for what, found in (("time", result.time), ("power", result.power))
+        if found is not None and found.residual > CONTRADICTION
     ]
     document = clock_profile_document(
         platform, results, networks, precision=precision, source=source

@@ -265,6 +265,20 @@ def test_another_network_on_the_unit_learns_from_it(dse, tmp_path):
     assert one.time_ps[0, -1, -1, -1] == pytest.approx(40e9, rel=1e-6)
 
 
+@pytest.mark.parametrize(("first", "noted"), [("3.10", False), ("3100", True)])
+def test_rows_that_contradict_each_other_are_noted(dse, tmp_path, first, noted):
+    path = tmp_path / "rows.csv"
+    path.write_text(
+        f"network,unit,gpu_mhz,emc_mhz,ms\nresnet50,gpu,1020,3199,{first}\n"
+        "resnet50,gpu,306,3199,8.10\nresnet50,gpu,612,2133,4.6\nresnet50,gpu,306,2133,8.3\n"
+    )
+    outcome = dse("calibrate", path, "-p", "jetson-orin-nano-8gb")
+    assert outcome.status == 0, outcome.err
+    words = "its rows contradict each other, or one is in another unit, or of another clock"
+    assert (words in outcome.out) == noted
+    assert ("Note: time of resnet50 on gpu is off by" in outcome.out) == noted
+
+
 @pytest.mark.parametrize(
     ("column", "powers", "noted"),
     [("mw", (13.5, 7.5), True), ("mw", (13500, 7500), False), ("mj", (0.0418, 0.0607), True)],
