@@ -85,6 +85,11 @@ def import_demand(made: Import, path: Path, *, gpu: Sequence[str], dla: Sequence
             )
         else:
             (gpu_load, gpu_text), (dla_load, dla_text) = loads[0], loads[1]
+            if max(gpu_load, dla_load) > 100:
+                raise PlatformError(
+                    f"{row.where}: gpu_emc and dla_emc must be at most 100 %, got {gpu_text} and "
+                    f"{dla_text}"
+                )
             estimate = estimate_demand(gbps, gpu_load, dla_load)
             if estimate is None or rounded(estimate.gbps, 6) == 0:
                 made.flagged.append(

@@ -112,6 +112,7 @@ def test_the_interval_holds_whatever_was_rounded(
         ("group,gpu_gbps,gpu_emc,dla_emc\n0,-1,1,1\n", "gpu_gbps must not be negative"),
         ("group,gpu_gbps,gpu_emc,dla_emc\n0,200,1,1\n", "at most the memory's peak of 136.512"),
         ("group,gpu_gbps,gpu_emc,dla_emc\n0,2,no.log,1\n", "must be a number or a file"),
+        ("group,gpu_gbps,gpu_emc,dla_emc\n0,2,180,60\n", "at most 100 %, got 180 and 60"),
         ("group,gpu_gbps,gpu_percent,gpu_emc,dla_emc\n0,2,2,1,1\n", "one of gpu_gbps and gpu_"),
         ("group,layer,gpu_gbps,gpu_emc,dla_emc\n0,a,2,1,1\n", "one of group and layer"),
         ("layer,gpu_gbps,gpu_emc,dla_emc\nz,2,1,1\n", "layer must be one of the network's 3"),
