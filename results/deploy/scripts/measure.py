@@ -85,7 +85,7 @@ def shell(command: str, **environment: str) -> str:
         lines = text.strip().splitlines() or [f"status {ran.returncode}"]
         if ran.returncode == 127 and "trtexec" in environment:
             raise Failed(f"{environment['trtexec']} is not found; TRTEXEC is to be its path")
-        raise Failed(f"{command.split(' --')[0]}: {lines[-1]}")
+        raise Failed(f"{command.split(' --')[0]}: {'; '.join(lines[-2:])}")
     return text
 
 
