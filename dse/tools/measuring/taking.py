@@ -19,6 +19,9 @@ from paretosoc.results.io.canonical_json import canonical_bytes, parse
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.problem.problem_file import signed_content
 
+LEAST_BESIDE = 0.8
+"""Of the time alone. Nothing is faster beside another network but by errors of measurement."""
+
 
 @dataclass(frozen=True)
 class Compared:
@@ -60,7 +63,12 @@ def compared_with(
                 _check(f"{path}.idle_mw", idle, stretch.idle_mw, "mW")
         beside = measurement.beside
         if beside is not None:
-            _check(f"{path}.beside.time_ps", beside.time_ps, measurement.time_ps, "ps")
+            times = beside.time_ps / measurement.time_ps
+            if not LEAST_BESIDE <= times <= MOST:
+                raise ResultError(
+                    f"{path}.beside.time_ps: must be from {LEAST_BESIDE} to {MOST} times time_ps, "
+                    f"got {times:.3g}"
+                )
         slower = 1.0 if beside is None else _stated_slowdown(stretch)
         found.append(Compared(measurement, stretch.time_ps, stretch.dynamic_mw, slower))
     return tuple(found)

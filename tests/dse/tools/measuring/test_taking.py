@@ -195,9 +195,11 @@ def test_pairs_are_shown_and_are_of_two_units(folder, dse, tmp_path):
     row["beside"]["unit"] = "dla0"
     (dla,) = (domain for domain in front.problem.domains if domain.name == "dla")
     row["clocks_khz"]["dla"] = dla.frequencies_khz[-1]
-    row["beside"]["time_ps"] *= 6
-    with pytest.raises(ResultError, match=r"measured\[1\].beside.time_ps: must be from"):
-        front.update(signed(document))
+    for times in (9, 0.5):
+        row["beside"]["time_ps"] = round(times * row["time_ps"])
+        words = rf"measured\[1\].beside.time_ps: must be from 0.8 to 8 times time_ps, got {times}"
+        with pytest.raises(ResultError, match=words):
+            front.update(signed(document))
     row["beside"]["time_ps"] = time_ps
     path = tmp_path / "results.json"
     path.write_bytes(canonical_bytes(signed(document)))
