@@ -209,8 +209,14 @@ def test_table_6_has_an_experiment_predicted_with_contention_and_without() -> No
     assert document["experiments"] == 1
 
 
-def test_the_page_has_what_the_command_of_table_6_prints() -> None:
+def test_the_page_has_what_the_command_of_table_6_prints(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     results = table6.predicted(experiments())
+    monkeypatch.setattr(table6, "predicted", lambda rows: results)
+    monkeypatch.setattr("sys.argv", ["table6"])
+    table6.main()
+    assert "…" not in capsys.readouterr().out
     page = (EXAMPLES.parent / "docs/papers/hax_conn.md").read_text()
     section = page.partition("### Table 6\n")[2].partition("\n### ")[0]
     # Marks of stored figures stand above tables.

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import json
 
-from rich.console import Console
 from rich.table import Table
 
 from examples.hax.prediction import Prediction, built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, standalone_ms
+from examples.wide_console import wide_console
 from paretosoc.dse.workload.options import Scenario
 from paretosoc.dse.workload.with_options import apply_scenario
 from paretosoc.dse.workload.workload import workload_of
@@ -46,7 +46,7 @@ def main() -> None:
     for name, prediction in results.items():
         rates = [f"{2000 / prediction.ms[method]:.0f}" for method in (*METHODS, "optimum")]
         grid.add_row(name, *rates, f"{100 * gain(prediction):.1f}", prediction.status)
-    console = Console(highlight=False)
+    console = wide_console()
     console.print(grid)
     largest = max(gain(prediction) for prediction in results.values())
     mensa = [p for p in results.values() if p.ms["mensa"] < p.ms["gpu-only"]]

@@ -13,11 +13,11 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.table import Table
 
 from examples.hax.prediction import built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, standalone_ms
+from examples.wide_console import wide_console
 from paretosoc.dse.baselines.base import at_fastest_clocks, whole_networks
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.workload.workload import workload_of
@@ -56,7 +56,7 @@ def main() -> None:
     grid.add_column("")
     for name, entry in results.items():
         grid.add_row(name, f"{100 * entry.naive:.1f}", f"{100 * entry.optimum:.1f}", entry.status)
-    console = Console(highlight=False)
+    console = wide_console()
     console.print(grid)
     less = sum(entry.optimum < entry.naive for entry in results.values())
     console.print(f"Less in the optimum: {less} of {len(results)} (published: all)")

@@ -14,11 +14,11 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from rich.console import Console
 from rich.table import Table
 
 from examples.hax.prediction import GROUPS, json_wanted, scenario_workload
 from examples.hax.published import Experiment, experiments
+from examples.wide_console import wide_console
 from paretosoc.dse.certificate.improve import Published
 from paretosoc.dse.papers.anytime.scheduler import AnytimeScheduler
 from paretosoc.dse.tools.analysis.compare_baselines import two_accelerators
@@ -76,7 +76,7 @@ def main() -> None:
             f"{run.until_proof_ms:.0f}",
             run.status,
         )
-    console = Console(highlight=False)
+    console = wide_console()
     console.print(grid)
     console.print(
         f"Longest until the optimum: {max(run.until_optimum_ms for run in runs):.0f} ms; "

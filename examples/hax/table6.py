@@ -12,12 +12,12 @@ import json
 from collections.abc import Sequence
 from statistics import mean, median
 
-from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
 from examples.hax.prediction import Prediction, built_workload, predict, scenario_workload
 from examples.hax.published import METHODS, PLATFORMS, Experiment, experiments, standalone_ms
+from examples.wide_console import wide_console
 
 CALIBRATED = (1, 2, 4, 6, 8)
 """Experiments all of whose networks have a time alone on each unit used."""
@@ -46,7 +46,7 @@ def main() -> None:
     if wanted.json or wanted.markdown:
         print(json.dumps(document(results), indent=2) if wanted.json else markdown(results))
         return
-    console = Console(highlight=False)
+    console = wide_console()
     console.print(table(results))
     for line in summary(results):
         console.print(line)

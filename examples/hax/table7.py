@@ -14,11 +14,11 @@ import json
 import time
 from dataclasses import dataclass
 
-from rich.console import Console
 from rich.table import Table
 
 from examples.hax.prediction import built_workload, json_wanted
 from examples.hax.published import PLATFORMS, TABLE7_PERCENT
+from examples.wide_console import wide_console
 from paretosoc.dse.certificate.improve import FinalSchedule, improve, naive_schedule
 from paretosoc.dse.workload.workload import workload_of
 from paretosoc.fitness.warm_up import warm_up
@@ -62,7 +62,7 @@ def main() -> None:
             f"{100 * cost.until_proof_s / CHANGE_EVERY_S:.2f}",
             cost.status,
         )
-    Console(highlight=False).print(grid)
+    wide_console().print(grid)
 
 
 def measured(network: str) -> Cost:

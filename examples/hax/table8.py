@@ -14,12 +14,12 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import mean
 
-from rich.console import Console
 from rich.table import Table
 from scipy.stats import spearmanr
 
 from examples.hax.prediction import Prediction, built_workload, json_wanted, predict
 from examples.hax.published import PLATFORMS, Pair, pairs
+from examples.wide_console import wide_console
 from paretosoc.dse.workload.workload import workload_of
 
 SHORT = {
@@ -47,7 +47,7 @@ def main() -> None:
     if as_json:
         print(json.dumps(document(results), indent=2))
         return
-    console = Console(highlight=False)
+    console = wide_console()
     console.print(table(results))
     for line in summary(results):
         console.print(line)

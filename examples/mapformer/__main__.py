@@ -13,7 +13,7 @@ import argparse
 from examples.arguments import output_folder
 from examples.mapformer import equal_terms, figure6, figure7, response_time, table3
 from examples.mapformer.figure_options import MIXES, mix_count
-from examples.mapformer.wide_console import wide_console
+from examples.wide_console import wide_console
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ from examples.mapformer.contenders import (
 )
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
-from examples.mapformer.wide_console import wide_console
+from examples.wide_console import wide_console
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator
 from paretosoc.dse.papers.estimator.predictor import (

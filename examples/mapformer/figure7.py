@@ -32,7 +32,7 @@ from examples.mapformer.contenders import (
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import CAPS_W, SIZES, Mix, mixes, problem_of
 from examples.mapformer.published import GAIN_PERCENT, gain_percent
-from examples.mapformer.wide_console import wide_console
+from examples.wide_console import wide_console
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
 from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts

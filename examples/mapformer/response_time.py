@@ -18,7 +18,7 @@ from examples.mapformer.contenders import MANAGERS, MAPFORMER, manager, mapforme
 from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import mixes, problem_of
 from examples.mapformer.published import RESPONSE_S
-from examples.mapformer.wide_console import wide_console
+from examples.wide_console import wide_console
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
 

@@ -24,12 +24,12 @@ import numpy as np
 from rich.table import Table
 
 from examples.mapformer.published import ACCURACY_PERCENT
-from examples.mapformer.wide_console import wide_console
 from examples.mapformer.workload_regression import (
     MosaicCostModel,
     OdmdefCostModel,
     workload_figures,
 )
+from examples.wide_console import wide_console
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.estimator.estimator_file import shipped_estimator

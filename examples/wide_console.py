@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-TABLE_WIDTH = 118
+TABLE_WIDTH = 200
 
 
 def wide_console() -> Console:
