@@ -302,6 +302,23 @@ COMMANDS = (
     Command("mapformer-equal-terms", "python -m examples.mapformer.equal_terms --mixes 3"),
     Command("mapformer-response-time", "python -m examples.mapformer.response_time"),
     Command("mobile-i", "python -m examples.mobile_i.table2"),
+    Command(
+        "own-chips",
+        "python -m examples.mobile_i.own_chips",
+        {
+            "two": r"2 frames in flight: # % in the mean",
+            "two_least": r"2 frames in flight: .* mean, # to",
+            "two_most": r"2 frames in flight: .* mean, .* to # %",
+            "frames_least": r"frames in flight \(# to",
+            "frames_most": r"frames in flight \(\d+ to #\)",
+            "many": r"both mappings: # % in the mean",
+            "many_least": r"both mappings: .* mean, # to",
+            "many_most": r"both mappings: .* mean, .* to # %",
+            "bound": r"against the bound: -# % in the mean",
+            "worse": r"worse than the explorer's: # of",
+            "of": r"worse than the explorer's: \d+ of #",
+        },
+    ),
     Command("tang-fronts", "python -m examples.tang.fronts"),
 )
 BY_NAME = {command.name: command for command in COMMANDS}

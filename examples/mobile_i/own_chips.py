@@ -179,16 +179,25 @@ def summary(rows: list[Row]) -> list[str]:
     """In words."""
     over = [row.periodic / row.explorer_2 for row in rows]
     many = [row.periodic / max(row.explorer_2_many, row.self_timed) for row in rows]
+    frames = [row.frames for row in rows]
+    worse = sum(row.mobile_i_2 < row.explorer_2 for row in rows)
     return [
-        f"Periodic over the explorer's self-timed with 2 frames in flight: {min(over):.3f} to "
-        f"{max(over):.3f}, geometric mean {geometric_mean(over):.3f}",
-        "Periodic over self-timed with as many frames in flight, the better of both mappings: "
-        f"{min(many):.3f} to {max(many):.3f}, geometric mean {geometric_mean(many):.3f}",
-        "Mobile-I's own mapping, periodic, over the explorer's with 2 frames: geometric mean "
-        f"{geometric_mean([row.periodic_mobile_i / row.explorer_2 for row in rows]):.3f}",
-        "Periodic over the bound: geometric mean "
-        f"{geometric_mean([row.periodic / row.bound for row in rows]):.3f}",
+        f"Periodic over the explorer's self-timed with 2 frames in flight: {_gains(over)}",
+        f"Periodic over self-timed with as many frames in flight ({min(frames)} to {max(frames)}), "
+        f"the better of both mappings: {_gains(many)}",
+        "Mobile-I's own mapping, periodic, over the explorer's with 2 frames: "
+        f"{_gains([row.periodic_mobile_i / row.explorer_2 for row in rows])}",
+        f"Periodic against the bound: {_gains([row.periodic / row.bound for row in rows])}",
+        f"Mobile-I's mappings with 2 frames in flight worse than the explorer's: {worse} of "
+        f"{len(rows)}",
     ]
+
+
+def _gains(ratios: Sequence[float]) -> str:
+    mean, least, most = (
+        f"{100 * ratio - 100:.1f}" for ratio in (geometric_mean(ratios), min(ratios), max(ratios))
+    )
+    return f"{mean} % in the mean, {least} to {most} %"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
