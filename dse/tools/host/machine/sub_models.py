@@ -46,7 +46,14 @@ class Program:
             raise ResultError(f"{self.file}: {reason_of(error)}") from None
         if not callable(found):
             raise ResultError(f"{self.file}: a function {self.function!r} is required, got none")
-        program: Callable[[], object] = found
+
+        def program() -> object:
+            try:
+                return found()
+            except Exception as error:
+                said = f"{type(error).__name__}: {reason_of(error)}"
+                raise ResultError(f"{self.file}: {self.function}: {said}") from None
+
         return program
 
 

@@ -276,6 +276,7 @@ def check_tasks(dse, tmp_path, network, host):
         "    while time.perf_counter() < end: pass\n"
         f"def mark():\n    open({str(tmp_path / 'cores')!r}, 'a')"
         ".write(f'{sorted(os.sched_getaffinity(0))}')\n"
+        "def fail(): raise ValueError('no frame')\n"
     )
     unit = f"cpu{two_units()[0].cores[0]}"
     workload = tmp_path / "tasks.json"
@@ -305,6 +306,7 @@ def check_tasks(dse, tmp_path, network, host):
         (first, "task 'last': --task last=FILE.py:FUNCTION is required"),
         ((*first, *last, "--task", f"other={programs}:mark"), "there is no task 'other'"),
         ((*first, "--task", f"last={programs}:DATA"), "a function 'DATA' is required"),
+        ((*first, "--task", f"last={programs}:fail"), f"{programs}: fail: ValueError: no frame"),
         ((*first, "--task", "last=mark"), "TASK=FILE.py:FUNCTION is required"),
         ((*first, "--task", "last=none.py:mark"), "there is no file 'none.py'"),
         ((*first, "--task", f"first={programs}:other"), "for each TASK is required, got first="),
@@ -394,7 +396,9 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     assert "there is no network 'nothing'" in gone.err
 
 
-def test_a_result_for_another_machine_is_refused(dse, pair_folder):
+def test_a_result_for_another_machine_is_refused(dse, pair_folder, monkeypatch):
+    # Before models are made, which takes a while.
+    monkeypatch.delattr("paretosoc.dse.tools.host.measure.running.write_sub_models")
     done = dse("run", pair_folder)
     assert (done.status, len(done.lines)) == (2, 1)
     assert "unit 'gpu': is not one of this machine" in done.err
