@@ -222,6 +222,9 @@ def _forms(error: ValidationError) -> str:
     keys = [", ".join(form["properties"]) for form in schemas if "properties" in form]
     if len(keys) == len(schemas):
         return f"must have keys of one form: {'; or '.join(keys)}"
+    missing: list[Any] = [f.validator_value for f in faults if f.validator == "required"]
+    if len(missing) == len(schemas):
+        return f"must have {' or '.join(map(', '.join, missing))}"
     of_type = [f for f in faults if f.validator == "type" and not f.relative_path]
     if len(of_type) == len(schemas):
         return f"must be of type {' or '.join(str(f.validator_value) for f in of_type)}"

@@ -372,6 +372,13 @@ def test_bad_files_are_refused_by_name(tmp_path, dse, keys, message):
     assert message in outcome.err
 
 
+def test_a_file_without_networks_says_what_it_must_have(tmp_path, dse):
+    path = tmp_path / "campaign.json"
+    path.write_text(json.dumps({"platforms": BASE["platforms"]}))
+    outcome = dse("campaign", "check", path, "--no-probe")
+    assert "must have networks or workloads" in outcome.err
+
+
 def test_the_same_run_twice_needs_names(tmp_path):
     with pytest.raises(WorkloadError, match="names of their own"):
         plan_of(tmp_path, workloads=[{"networks": "vgg19", "name": "alexnet"}])
