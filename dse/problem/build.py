@@ -27,7 +27,7 @@ from paretosoc.dse.problem.runtime_limits import (
     unserved_units,
 )
 from paretosoc.dse.problem.task_tables import on_further_units, task_tables, units_of_tasks
-from paretosoc.dse.problem.warnings import mixed_metrics, problem_warnings
+from paretosoc.dse.problem.warnings import loss_warnings, problem_warnings
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.with_options import with_options, with_releases
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
@@ -231,7 +231,7 @@ def build_problem(
             *problem_warnings(
                 workload.networks, entries, platform, formats, profile, options.dimensions
             ),
-            *(() if losses is None else mixed_metrics(problem, groups, losses)),
+            *(() if losses is None else loss_warnings(problem, groups, losses)),
         ),
         raised=raised,
     )

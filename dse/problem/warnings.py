@@ -75,14 +75,24 @@ class Measurable:
     batch: int
 
 
-def mixed_metrics(
+def loss_warnings(
     problem: Problem, networks: Sequence[GroupedNetwork], losses: LossTable
 ) -> tuple[str, ...]:
-    """Return a text about losses of different metrics that the objective adds up.
+    """Return a text about losses that nothing asks for, or of different metrics that the objective
+    adds up.
 
     Args:
         networks: one for each of the problem.
     """
+    names = [network.name for network in problem.networks]
+    kinds = {part.kind for each in problem.objectives for part in each.parts(names)}
+    if ObjectiveKind.ACCURACY_LOSS not in kinds and all(
+        network.max_loss_ppm is None for network in problem.networks
+    ):
+        return (
+            f"{losses.name}: not used, as neither the objective accuracy-loss nor "
+            f"{as_written('max_accuracy_loss_percent')} is asked for",
+        )
     if Objective(ObjectiveKind.ACCURACY_LOSS) not in problem.objectives:
         return ()
     found = {

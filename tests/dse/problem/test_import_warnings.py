@@ -70,6 +70,10 @@ def test_losses_of_different_metrics_are_named_where_they_are_added_up(tmp_path)
     assert warnings("noise", "accuracy-loss") == []
     assert warnings("", "accuracy-loss") == []
     assert warnings("top1", "accuracy-loss:alexnet") == []
+    (unused,) = warnings("noise")
+    assert unused.startswith(
+        "losses.csv: not used, as neither the objective accuracy-loss nor max_"
+    )
 
 
 def test_units_without_the_number_format_and_misspelt_operations_are_named():
