@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-from paretosoc.common.text import pluralize
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity
@@ -95,7 +94,7 @@ class MeasurementPlan:
 
     front: Front
     platform: Platform
-    plan: Plan
+    plan: Plan = field(repr=False)
 
     @property
     def experiments(self) -> tuple[Planned, ...]:
@@ -117,10 +116,6 @@ class MeasurementPlan:
     def now(self) -> Mapping[str, ChoiceConfidence]:
         """Return, by goal, the member to take by today's costs, and how sure it is."""
         return self.plan.now
-
-    def __repr__(self) -> str:
-        count = pluralize(len(self.experiments), "experiment")
-        return f"<dse.MeasurementPlan: {count}, {self.minutes:g} minutes>"
 
     def save(
         self,

@@ -79,13 +79,10 @@ class SearchCluster:
         self._client.close()
 
     def _result(self, future: Any) -> SearchedSlice:
-        gone = ResultError(f"--dask {self._address}: the scheduler has gone")
         while True:
             try:
                 found: SearchedSlice = future.result(timeout=ASK_SECONDS)
                 return found
-            except TimeoutError:
-                if self._client.status != "running":
-                    raise gone from None
-            except CancelledError:
-                raise gone from None
+            except (TimeoutError, CancelledError) as error:
+                if isinstance(error, CancelledError) or self._client.status != "running":
+                    raise ResultError(f"--dask {self._address}: the scheduler has gone") from None
