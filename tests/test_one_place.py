@@ -164,7 +164,7 @@ def searched(problem: Problem) -> SearchResult:
 
 
 def front(problem: Problem) -> Front:
-    provenance: Any = SimpleNamespace(platform="board", precision="fp16")
+    provenance: Any = SimpleNamespace(platform="board", precision="fp16", inputs=())
     return Front(problem, provenance, ())
 
 
