@@ -100,11 +100,11 @@ def host_machine(
         ResultError: if the units are not of this machine, or the models or programs of tasks cannot
             be run.
     """
-    units = [unit_named(unit.name) for unit in problem.units]
     with temporary_folder() as folder:
         parts = write_sub_models(
             problem, origins, folder, models=models, programs=programs, seed=seed
         )
+        units = [unit_named(unit.name) for unit in problem.units]
         with HostMachine(units, parts, slots=_in_flight(problem)) as machine:
             yield machine
 

@@ -396,9 +396,7 @@ def test_the_way_of_a_user(dse, files, tmp_path, monkeypatch):
     assert "there is no network 'nothing'" in gone.err
 
 
-def test_a_result_for_another_machine_is_refused(dse, pair_folder, monkeypatch):
-    # Before models are made, which takes a while.
-    monkeypatch.delattr("paretosoc.dse.tools.host.measure.running.write_sub_models")
+def test_a_result_for_another_machine_is_refused(dse, pair_folder):
     done = dse("run", pair_folder)
     assert (done.status, len(done.lines)) == (2, 1)
     assert "unit 'gpu': is not one of this machine" in done.err
