@@ -351,7 +351,7 @@ def test_another_network_or_precision_is_left_alone(vgg19, nine):
     ("change", "message"),
     [
         ({"unit": "dla0"}, r"models\[0\]\.unit must name a unit"),
-        ({"time": {"form": "sum", "parameters": {}}}, r"models\[0\]\.time\.parameters"),
+        ({"time": {"form": "sum", "parameters": {}}}, r"models\[0\]\.time\.form"),
         ({"power": {"form": "none", "parameters": {}}}, r"models\[0\]\.power"),
     ],
 )
