@@ -20,7 +20,7 @@ is read outside itself or leaves the network. Nothing stays in a cache from one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from paretosoc.sdf.graph import SdfGraph
@@ -32,7 +32,7 @@ FUSED_KINDS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 FUSED_OPERATIONS = frozenset({"BatchNormalization"})
 STEPS = FUSED_KINDS | {LayerKind.RESHAPE, LayerKind.REDUCTION}
 """Kinds of the layers as which an exporter writes out an operator."""
-NOT_A_STEP = frozenset({"Clip"})
+NOT_A_STEP = frozenset({"Clip", "Mish"})
 """Hard swish that was written out stays apart: Rockchip's compiler does not put it together."""
 NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 """A concatenation in place is no launch that something could join."""
@@ -134,6 +134,8 @@ def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
                 launch.operators.append(operator)
             home |= dict.fromkeys((layer.name, *(step.name for step in operator)), launch)
         launch.layers.append(layer)
+    # Only the last layer of a launch feeds others.
+    opened.sort(key=lambda launch: places[launch.layers[-1].name])
     return tuple(_closed(launch, wiring) for launch in opened)
 
 
@@ -178,8 +180,7 @@ def _joined(
         elif steps := _written_out(readers, name, feeder.output_elements, inside, places, wiring):
             # A normalisation is a launch of its own, and so is Mish, of two activations.
             alone = _reduce(steps) and not any(map(_reduce, launch.operators))
-            if not alone:
-                return steps, None if _several(steps) else launch
+            return steps, None if alone or _several(steps) else launch
     read = set(wiring.feeds_in.get(layer.name, ()))
     if len(read) == 1 and not is_reshape:
         return _written_out({layer.name}, *read.pop(), inside, places, wiring), None
@@ -191,7 +192,7 @@ LONGEST = 16
 
 
 def _written_out(
-    first: Iterable[str],
+    first: Collection[str],
     entry: str,
     elements: int,
     inside: Mapping[str, Layer],
@@ -201,17 +202,17 @@ def _written_out(
     """Return the layers from the ``first`` ones to the one that all of them lead to, if they read
     only each other and ``entry``, of so many ``elements``, else none. On the way from a single one
     is a reduction."""
-    pending = set(first)
+    pending = frozenset(first)
     is_whole = len(pending) > 1
     found: dict[str, Layer] = {}
-    while pending and pending <= places.keys() and len(found) < LONGEST:
+    while 0 < len(pending) <= LONGEST - len(found) and pending <= places.keys():
         name = min(pending, key=places.__getitem__)
         layer = inside[name]
         sources = {source for source, _ in wiring.feeds_in[name]}
         is_step = layer.kind in STEPS and layer.operation not in NOT_A_STEP
         if not is_step or sources - {entry, *found}:
             break
-        pending.remove(name)
+        pending -= {name}
         found[name] = layer
         is_whole = is_whole or layer.kind is LayerKind.REDUCTION
         same = layer.output_elements == elements

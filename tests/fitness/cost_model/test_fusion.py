@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,10 +15,10 @@ from paretosoc.platforms.platform import Tile
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
-from paretosoc.sdf.layer import LayerKind
+from paretosoc.sdf.layer import Layer, LayerKind
 from paretosoc.sdf.onnx.importer import import_onnx_bytes
 from tests.support.growth import LINEAR, growth
-from tests.support.problems.small_networks import chain, grouped, layer, window
+from tests.support.problems.small_networks import chain, elements, grouped, layer, window
 
 N = 16 * 8 * 8
 
@@ -203,6 +204,72 @@ def test_a_concatenation_copies_only_inputs_of_the_network() -> None:
     assert shape_of(network)[0][1] == ("c", 2 * N, False)
 
 
+def drawn(draw: random.Random) -> tuple[list[Layer], list[tuple[int, int]]]:
+    """Return layers that read near ones before them, and the wires."""
+    layers: list[Layer] = []
+    wires: list[tuple[int, int]] = []
+    for index in range(draw.randint(2, 12)):
+        kind, operation = draw.choice(DRAWN)
+        pair = kind is LayerKind.ELEMENTWISE and draw.random() < 0.6
+        first = max(0, index - draw.randint(1, 4))
+        sources = {draw.randrange(first, index) for _ in range(1 + pair) if index}
+        reads = [layers[source].output_shapes[0] for source in sorted(sources)] or [(1, 16, 8, 8)]
+        writes = max(reads)
+        if kind in (LayerKind.CONVOLUTION, LayerKind.REDUCTION):
+            writes = (1, 16 if kind is LayerKind.CONVOLUTION else 1, 8, 8)
+        result = draw.random() < 0.05 and elements(writes)
+        layers.append(
+            layer(f"l{index}", kind, reads=reads, writes=writes, operation=operation,
+                  macs=9000 * (kind is LayerKind.CONVOLUTION), result_elements=result)
+        )  # fmt: skip
+        wires += [(source, index) for source in sorted(sources)]
+    return layers, wires
+
+
+DRAWN = (
+    *[(LayerKind.ELEMENTWISE, "Mul")] * 3,
+    *[(LayerKind.ACTIVATION, "Erf")] * 2,
+    (LayerKind.ACTIVATION, "Mish"),
+    (LayerKind.ELEMENTWISE, "Clip"),
+    (LayerKind.REDUCTION, "ReduceMean"),
+    (LayerKind.CONVOLUTION, "Conv"),
+    (LayerKind.RESHAPE, "Reshape"),
+)
+
+
+def test_launches_of_any_network_are_whole_and_in_order() -> None:
+    draw = random.Random(0)
+    for _ in range(2000):
+        layers, wires = drawn(draw)
+        count = len(layers)
+        ends = [*sorted(draw.sample(range(1, count), draw.randint(0, min(3, count - 1)))), count]
+        network = grouped(layers, wires, ends)
+        launches = [launch for group in network_launches(network) for launch in group]
+        place = {layer.name: i for i, launch in enumerate(launches) for layer in launch.layers}
+        assert sorted(place) == sorted(layer.name for layer in layers)
+        assert sum(len(launch.layers) for launch in launches) == count
+        for source, target in wires:
+            assert place[layers[source].name] <= place[layers[target].name], (layers, wires)
+        for launch in launches:
+            own = {layer.name for layer in launch.layers}
+            assert all(step.name in own for steps in launch.operators for step in steps)
+            outside = {s for s, t in wires if layers[t].name in own and layers[s].name not in own}
+            written = 0 if launch.is_free else launch.layers[-1].output_elements
+            read = 0 if launch.is_free else sum(layers[s].output_elements for s in outside)
+            most = sum(layer.input_elements + layer.output_elements for layer in launch.layers)
+            assert read + written <= launch.elements + written * launch.is_free <= most
+        whole = [launch for (group,) in [network_launches(grouped(layers, wires, [count]))]
+                 for launch in group]  # fmt: skip
+        costly = [[one for one in found if not one.is_free] for found in (whole, launches)]
+        assert len(costly[0]) <= len(costly[1])
+        assert sum(one.elements for one in whole) <= sum(one.elements for one in launches)
+        named = [replace(layer, name=f"x{draw.random()}") for layer in layers]
+        again = network_launches(grouped(named, wires, ends))
+        assert [one.elements for group in again for one in group] == [
+            one.elements for one in launches
+        ]
+
+
 @pytest.mark.parametrize(
     "name", ["yolov8n", "densenet121", "googlenet", "segformer_b0", "vit_b_16"]
 )
@@ -228,3 +295,16 @@ def test_launches_of_one_group_take_linear_time() -> None:
         return chain([relu(f"r{i}") for i in range(count)], [count])
 
     assert growth(network_launches, one_group, 100) < LINEAR
+
+    class Name(str):
+        """Each look-up of a name counts as a line."""
+
+        def __hash__(self) -> int:
+            return super().__hash__()
+
+    def one_feeds_all(count: int) -> GroupedNetwork:
+        readers = [relu(Name(f"r{i}")) for i in range(count)]
+        wires = [(0, 1 + i) for i in range(count)]
+        return grouped([conv(Name("a")), *readers], wires, [1 + count])
+
+    assert growth(network_launches, one_feeds_all, 100) < LINEAR
