@@ -487,7 +487,7 @@ _LITE = "inverted residuals that do not weigh their channels, ReLU6"
 _TIMM: tuple[tuple[str, str, str, str, int], ...] = (
     *((f"efficientnet_lite{k}", f"efficientnet_lite{k}", "EfficientNet", _LITE, pixels)
       for k, pixels in enumerate((224, 240, 260, 280, 300))),
-    ("dla102x", "dla102x", "Deep layer aggregation",
+    ("dla102x", "dla102x", "Deep aggregation",
      "grouped convolutions, all levels joined in trees", 224),
     ("efficientformer_l1", "efficientformer_l1", "EfficientFormer",
      "pooling mixes pixels, attention at the end", 224),
