@@ -66,17 +66,17 @@ class Launch:
     @property
     def computed_elements(self) -> int:
         """Return the results of its layers. Of an operator that was written out those of the last
-        step count, unless it has several activations (Mish)."""
-        last = self.layers[-1].output_elements
-        if self.kind is not self.layers[0].kind:
-            return last
+        step count, unless it has several activations (Mish). Constants of a normalisation are its
+        scale and shift."""
+        is_normalisation = any(map(_reduce, self.operators))
         steps = {layer.name for operator in self.operators for layer in operator}
         own = sum(
             layer.output_elements * (MISH_STEPS if layer.operation == "Mish" else 1)
             for layer in self.layers
-            if layer.name not in steps
+            if layer.name not in steps and not (is_normalisation and layer.parameters)
         )
-        return own + last * sum(_several(operator) or 1 for operator in self.operators)
+        others = sum(_several(one) or 1 for one in self.operators if not _reduce(one))
+        return own + self.layers[-1].output_elements * (is_normalisation + others)
 
     def moved_bytes(self, bytes_per_element: int) -> int:
         """Return the bytes that it moves if a number of the computation has
@@ -178,8 +178,10 @@ def _joined(
             if same and layer.kind is not LayerKind.REDUCTION:
                 return (), launch
         elif steps := _written_out(readers, name, feeder.output_elements, inside, places, wiring):
-            # A normalisation is a launch of its own, and so is Mish, of two activations.
-            alone = _reduce(steps) and not any(map(_reduce, launch.operators))
+            # A normalisation, which may first subtract the mean, is a launch of its own, and so is
+            # Mish, of two activations.
+            means = [one[-1] for one in launch.operators if _reduce(one)]
+            alone = _reduce(steps) and feeder not in means
             return steps, None if alone or _several(steps) else launch
     read = set(wiring.feeds_in.get(layer.name, ()))
     if len(read) == 1 and not is_reshape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -133,13 +134,14 @@ def model_with(steps: str, last: str) -> bytes:
     scalars = "".join(
         f"float {name} = {{1.0}}, " for name in ("root", "one", "two", "three", "half")
     )
+    ones = ", ".join(["1"] * 32)
     opset = 20 if "<" not in steps else 13
     return onnx.parser.parse_model(
         f"""<ir_version: 9, opset_import: ["" : {opset}, "com.microsoft" : 1]>
-        net (float[1, 20, 32] input, float[32, 32] a, float[32, 32] b, float[32] bias,
-             float[32] scale, float[32] shift) => (float[1, 20, 32] z)
-        <{scalars}float[32, 32] a, float[32, 32] b, float[32] bias, float[32] scale,
-         float[32] shift>
+        net (float[1, 20, 32] input, float[32, 32] a, float[32, 32] b, float[32] bias)
+            => (float[1, 20, 32] z)
+        <{scalars}float[32, 32] a, float[32, 32] b, float[32] bias,
+         float[32] scale = {{{ones}}}, float[32] shift = {{{ones}}}>
         {{ x0 = MatMul(input, a)\nx = Add(x0, bias)\n{steps}\n{last} }}"""
     ).SerializeToString()
 
@@ -151,17 +153,33 @@ def test_an_operator_that_was_written_out_costs_what_it_costs(name: str, steps: 
     # A normalisation stands beside the path that its result is added to.
     beside = "z0 = MatMul(y, b)\nz = Add(z0, x)"
     last = beside if name in ("layer", "rms") else "z = MatMul(y, b)"
-    both = [
-        [
-            (launch_operations(launch, COSTLY, KNOWN), launch.elements // 40, launch.is_free)
-            for (group,) in [network_launches(group_network(network.graph, None, groups=1))]
-            for launch in group
-        ]
-        for text in (ONE[name], steps)
-        for network in [import_onnx_bytes(model_with(text, last), name="net")]
-    ]
+    both = [costs_of(text, last) for text in (ONE[name], steps)]
     assert both[0] == both[1]
     assert len(both[0]) == (2 if name == "gelu" else 3)
+
+
+def costs_of(steps: str, last: str) -> list[tuple[dict[str, Fraction | int], int, bool]]:
+    network = import_onnx_bytes(model_with(steps, last), name="net")
+    (group,) = network_launches(group_network(network.graph, None, groups=1))
+    return [
+        (launch_operations(launch, COSTLY, KNOWN), launch.elements // 40, launch.is_free)
+        for launch in group
+    ]
+
+
+@pytest.mark.parametrize(("name", "steps"), SPELLED[-2:])
+def test_a_normalisation_whose_result_is_added_is_not_one_with_the_next(
+    name: str, steps: str
+) -> None:
+    """As in Swin-V2, whose blocks end in normalisations."""
+
+    def blocks(text: str) -> list[tuple[dict[str, Fraction | int], int, bool]]:
+        names = {"x": "z0", "y": "z"}
+        again = re.sub(r"\b[a-z]\b", lambda found: names.get(found[0], f"{found[0]}9"), text)
+        return costs_of(text, f"z0 = Add(y, input)\n{again}")
+
+    assert len(blocks(ONE[name])) == 3
+    assert blocks(steps) == blocks(ONE[name])
 
 
 @pytest.mark.parametrize(
