@@ -181,7 +181,8 @@ def _joined(
             # A normalisation, which may first subtract the mean, is a launch of its own, and so is
             # Mish, of two activations.
             means = [one[-1] for one in launch.operators if _reduce(one)]
-            alone = _reduce(steps) and feeder not in means
+            computed = (one for one in reversed(launch.layers) if one.kind is not LayerKind.RESHAPE)
+            alone = _reduce(steps) and next(computed) not in means
             return steps, None if alone or _several(steps) else launch
     read = set(wiring.feeds_in.get(layer.name, ()))
     if len(read) == 1 and not is_reshape:
@@ -189,8 +190,9 @@ def _joined(
     return (), None
 
 
-LONGEST = 16
-"""Layers of the longest operator that is looked for: GELU by a hyperbolic tangent has 9."""
+LONGEST = 32
+"""Layers of the longest operator that is looked for: GELU by a hyperbolic tangent has 9, and 27 if
+nodes that quantise stand between them."""
 
 
 def _written_out(

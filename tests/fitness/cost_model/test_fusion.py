@@ -167,6 +167,24 @@ def costs_of(steps: str, last: str) -> list[tuple[dict[str, Fraction | int], int
     ]
 
 
+@pytest.mark.parametrize("steps", [steps for _, steps in SPELLED])
+def test_quantised_steps_are_one_operator(steps: str) -> None:
+    """Nodes that quantise stand between all steps."""
+
+    def quantised(found: re.Match[str]) -> str:
+        name = found[1]
+        return (
+            f"{name}_ = {found[2]}\n{name}__ = QuantizeLinear({name}_, one)\n"
+            f"{name} = DequantizeLinear({name}__, one)"
+        )
+
+    last = "z = MatMul(y, b)"
+    between = re.sub(r"(\w+) = (.*)", quantised, steps)
+    assert [moved for _, moved, _ in costs_of(between, last)] == [
+        moved for _, moved, _ in costs_of(steps, last)
+    ]
+
+
 @pytest.mark.parametrize(("name", "steps"), SPELLED[-2:])
 def test_a_normalisation_whose_result_is_added_is_not_one_with_the_next(
     name: str, steps: str
