@@ -180,7 +180,7 @@ def _joined(
         elif steps := _written_out(readers, name, feeder.output_elements, inside, places, wiring):
             # A normalisation, which may first subtract the mean, is a launch of its own, and so is
             # Mish, of two activations.
-            means = [one[-1] for one in launch.operators if _reduce(one)]
+            means = [one[-1] for one in launch.operators[-1:] if _reduce(one)]
             computed = (one for one in reversed(launch.layers) if one.kind is not LayerKind.RESHAPE)
             alone = _reduce(steps) and next(computed) not in means
             return steps, None if alone or _several(steps) else launch

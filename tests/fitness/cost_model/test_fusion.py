@@ -344,3 +344,12 @@ def test_launches_of_one_group_take_linear_time() -> None:
         return grouped([conv(Name("a")), *readers], wires, [1 + count])
 
     assert growth(network_launches, one_feeds_all, 100) < LINEAR
+
+    def gates(count: int) -> GroupedNetwork:
+        product = layer("p", LayerKind.ELEMENTWISE, reads=[(1, 16, 8, 8)] * 2)
+        pairs = [(relu(f"s{i}"), replace(product, name=f"p{i}")) for i in range(count)]
+        lasts = range(0, 2 * count, 2)
+        wires = [(last + i, last + j) for last in lasts for i, j in ((0, 1), (0, 2), (1, 2))]
+        return grouped([conv("a"), *sum(pairs, ())], wires, [1 + 2 * count])
+
+    assert growth(network_launches, gates, 100) < LINEAR
