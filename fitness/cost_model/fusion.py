@@ -7,8 +7,8 @@ The rule, the same for every unit:
   many elements. An addition takes the latest such layer and reads the other operand.
 * An operator that the exporter wrote out is one layer: the element-wise layers from a tensor to the
   first that all of them lead to, which has as many elements. SiLU, GELU and their like are fused
-  with the layer that feeds them. With a reduction among them they are a normalisation, a launch of
-  their own. It may share its tensor with others.
+  with the layer that feeds them, if that feeds nothing else. With a reduction among them they are a
+  normalisation, a launch of their own, and others may read the tensor, too.
 * A reshape costs nothing.
 * The inputs of a concatenation are written in place, by layers of other groups and by transitions,
   too. It copies only inputs of the network.
@@ -36,6 +36,7 @@ NOT_A_STEP = frozenset({"Clip", "Mish"})
 """Hard swish that was written out stays apart: Rockchip's compiler does not put it together."""
 NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 """A concatenation in place is no launch that something could join."""
+QUANTISATION = frozenset({"QuantizeLinear", "DequantizeLinear"})
 MISH_STEPS = 3
 """Softplus, hyperbolic tangent and product, which no runtime fuses with a convolution."""
 
@@ -67,13 +68,15 @@ class Launch:
     def computed_elements(self) -> int:
         """Return the results of its layers. Of an operator that was written out those of the last
         step count, unless it has several activations (Mish). Constants of a normalisation are its
-        scale and shift."""
+        scale and shift. Nodes that quantise compute nothing."""
         is_normalisation = any(map(_reduce, self.operators))
         steps = {layer.name for operator in self.operators for layer in operator}
         own = sum(
             layer.output_elements * (MISH_STEPS if layer.operation == "Mish" else 1)
             for layer in self.layers
-            if layer.name not in steps and not (is_normalisation and layer.parameters)
+            if layer.name not in steps
+            and layer.operation.removeprefix("com.microsoft::") not in QUANTISATION
+            and not (is_normalisation and layer.parameters)
         )
         others = sum(_several(one) or 1 for one in self.operators if not _reduce(one))
         return own + self.layers[-1].output_elements * (is_normalisation + others)
@@ -234,9 +237,9 @@ def _reduce(steps: Sequence[Layer]) -> bool:
 
 
 def _several(steps: Sequence[Layer]) -> int:
-    """Return the number of steps if several are activations, else 0."""
-    activations = sum(layer.kind is LayerKind.ACTIVATION for layer in steps)
-    return len(steps) if activations > 1 else 0
+    """Return the number of steps that compute if several are activations, else 0."""
+    kinds = [layer.kind for layer in steps if layer.kind is not LayerKind.RESHAPE]
+    return len(kinds) if kinds.count(LayerKind.ACTIVATION) > 1 else 0
 
 
 def _closed(opened: _Opened, wiring: Wiring) -> Launch:
