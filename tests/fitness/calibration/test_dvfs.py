@@ -351,7 +351,8 @@ def test_another_network_or_precision_is_left_alone(vgg19, nine):
     ("change", "message"),
     [
         ({"unit": "dla0"}, r"models\[0\]\.unit must name a unit"),
-        ({"time": {"form": "sum", "parameters": {}}}, r"models\[0\]\.time\.form"),
+        ({"time": {"form": "sum", "parameters": {}}}, r"models\[0\]\.time\.form must be one of"),
+        ({"time": {"form": "shares", "parameters": {}}}, r"models\[0\]\.time\.parameters"),
         ({"power": {"form": "none", "parameters": {}}}, r"models\[0\]\.power"),
     ],
 )
