@@ -117,6 +117,12 @@ def test_the_catalogue_is_exactly_what_is_checked_here() -> None:
     assert [entry.name for entry in ENTRIES] == sorted(PUBLISHED)
 
 
+def test_the_page_counts_the_networks_with_an_accuracy() -> None:
+    page = (Path(__file__).parents[3] / "docs/reference/networks.md").read_text("utf-8")
+    known = sum(entry.accuracy is not None for entry in catalogue())
+    assert f"has accuracies of {known} networks" in page
+
+
 def test_names_ascend_and_every_family_has_its_name() -> None:
     names = [entry.name for entry in catalogue()]
     assert names == sorted(set(names))
