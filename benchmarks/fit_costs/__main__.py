@@ -234,7 +234,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Print every fit's errors."""
     options = parser("benchmarks.fit_costs", "The cost model's figures, from measured networks.")
     options.add_argument("--pool", choices=[pool.name for pool in POOLS], metavar="NAME")
-    options.add_argument("--write", action="store_true", help="write the platform files")
+    options.add_argument(
+        "--write",
+        action="store_true",
+        help="write the platform files; twice, as errors of other families are those of the files",
+    )
     options.add_argument("--intervals", action="store_true", help="hold them against errors")
     options.add_argument(
         "--diagram", type=Path, metavar="FILE", help="draw shares against stated probabilities"
