@@ -33,8 +33,8 @@ FUSED_OPERATIONS = frozenset({"BatchNormalization"})
 STEPS = FUSED_KINDS | {LayerKind.RESHAPE, LayerKind.REDUCTION}
 """Kinds of the layers as which an exporter writes out an operator."""
 NOT_A_STEP = frozenset({"Clip", "Mish"})
-"""Hard swish that was written out stays apart: Rockchip's compiler does not put it together. Mish is
-a launch of its own."""
+"""Hard swish that was written out stays apart, since Rockchip's compiler does not put it together.
+Mish is a launch of its own."""
 NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 """A concatenation in place is no launch that something could join."""
 QUANTISATION = frozenset({"QuantizeLinear", "DequantizeLinear"})
