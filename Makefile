@@ -90,9 +90,10 @@ wheel-libraries:
 	cd .wheel && empty/bin/python -c "import importlib.util as modules; \
 		assert modules.find_spec('numba') is None"
 
-# The site, in site/: pages, references from the program itself, pictures drawn now; links checked.
+# The site, in site/: pages, references from the program itself (so of extras' commands, too),
+# pictures drawn now; links checked.
 docs: $(VENV)/.installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs,mcp]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:
