@@ -122,7 +122,8 @@ def _value(node: Any, label: str) -> Any:
                 raise WorkloadError(f"{line}: key {_shown(key)} is there twice in one mapping")
             result[key] = _value(item, label)
         return result
-    raise WorkloadError(f"{line}: tags are not taken, got {_shown(node.tag)}")
+    tag = node.tag.replace("tag:yaml.org,2002:", "!!")
+    raise WorkloadError(f"{line}: tags are not taken, got {_shown(tag)}")
 
 
 def _plain(text: str, line: str) -> Any:

@@ -91,7 +91,7 @@ BAD = {
     "networks: [{network: vgg19}]\nnetworks: []": ["line 2", "'networks'", "twice"],
     "a: &x [1]\nb: *x": ["alias *x", "line 2, column 4"],
     "a: !!python/object/apply:os.system [ls]": ["line 1", "tags are not taken", "python"],
-    "a: !!set {x}": ["line 1", "tags are not taken"],
+    "a: !!set {x}": ["line 1", "tags are not taken", "'!!set'"],
     "a: !own 3": ["tags are not taken", "'!own'"],
     "? [a, b]\n: 1": ["keys must be texts", "list or mapping"],
     "1: 2": ["keys must be texts", "'1'"],
