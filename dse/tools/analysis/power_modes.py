@@ -11,6 +11,7 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.dse.problem.constraint_status import constraint_states
+from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.platforms.deployment import PowerMode, PowerModes
 from paretosoc.results.deploy.deployment import Deployment
@@ -31,8 +32,12 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     Args:
         deployments: members of one front, at least one. They are simulated together, which costs
             little more than one.
+
+    Raises:
+        ResultError: if figures of the problem may not fit in int64, as in a file that was edited.
     """
     problem = deployments[0].problem
+    check_magnitudes(problem)
     members = [deployment.member for deployment in deployments]
     own = np.array([member.design.operating_points for member in members])
     on = np.array([member.domain_on for member in members])
