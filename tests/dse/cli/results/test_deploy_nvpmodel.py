@@ -160,6 +160,7 @@ def test_the_nearest_mode_has_the_nearest_figures(pair_folder):
 
 def test_modes_of_a_problem_whose_energies_do_not_fit_are_refused(pair_folder):
     deployment = deployment_of(pair_folder, 0)
-    edited = replace(deployment, problem=replace(deployment.problem, board_mw=2**34))
+    front = replace(deployment.front, problem=replace(deployment.problem, board_mw=2**40))
+    edited = replace(deployment, front=front)
     with pytest.raises(ResultError, match="more than 63 bits hold in femtojoules"):
         mode_costs([edited], power_modes(edited))
