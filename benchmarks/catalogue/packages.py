@@ -1,19 +1,19 @@
 """The networks that packages of permissive licences build: torchvision, transformers, timm, effdet,
-segmentation-models-pytorch, and a few that PyTorch's layers make up. Configurations are those of
-the published weights."""
+segmentation-models-pytorch. Configurations are those of the published weights."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from benchmarks.catalogue.source import Source
+from benchmarks.catalogue import super_resolution
+from benchmarks.catalogue.source import Source, with_forward
 from examples.mapformer.mixes import TORCHVISION_TOO
 
 
 def sources() -> Iterator[Source]:
-    """Return all networks, in the order of their packages."""
+    """Return all networks that the extra ``export`` builds, in the order of their packages."""
     import timm
     import torchvision
     import transformers
@@ -23,14 +23,7 @@ def sources() -> Iterator[Source]:
     yield from _timm(timm)
     yield from _detectors()
     yield from _unet()
-    yield from _super_resolution()
-
-
-def _with(module: Any, take: Callable[..., Any]) -> Any:
-    """Let a module compute ``take(forward, *inputs)`` in place of ``forward(*inputs)``."""
-    forward = module.forward
-    module.forward = lambda *inputs: take(forward, *inputs)
-    return module
+    yield from super_resolution.sources()
 
 
 def _fields(result: Any, *names: str) -> tuple[Any, ...]:
@@ -79,11 +72,11 @@ def _torchvision(models: Any) -> Iterator[Source]:
 
     def detector(name: str) -> Any:
         model = models.get_model(name, weights=None, weights_backbone=None)
-        return _with(model, lambda forward, x: model.head(list(model.backbone(x).values())))
+        return with_forward(model, lambda forward, x: model.head(list(model.backbone(x).values())))
 
     def segments(name: str) -> Any:
         model = models.get_model(name, weights=None, weights_backbone=None)
-        return _with(model, lambda forward, x: forward(x)["out"])
+        return with_forward(model, lambda forward, x: forward(x)["out"])
 
     for name, family, text, pixels, build in (
         ("ssd300_vgg16", "SSD", "boxes from six levels of VGG-16", 300, detector),
@@ -122,7 +115,7 @@ def _torchvision(models: Any) -> Iterator[Source]:
         def take(forward: Any, x: Any) -> Any:
             return tuple(model.head(list(model.backbone(x).values())).values())
 
-        return _with(model, take)
+        return with_forward(model, take)
 
     yield Source(
         "retinanet_resnext50", "RetinaNet", "MLPerf's detector: ResNeXt-50, five levels",
@@ -166,7 +159,7 @@ def _segformers(tf: Any) -> Iterator[Source]:
             model = tf.SegformerForSemanticSegmentation(
                 tf.SegformerConfig(num_labels=150, **config)
             )
-            return _with(model, lambda forward, x: forward(x).logits)
+            return with_forward(model, lambda forward, x: forward(x).logits)
 
         yield _image(
             f"segformer_b{size}", "SegFormer", "attention over fewer keys, light decoder",
@@ -186,7 +179,7 @@ def _plain_transformers(tf: Any) -> Iterator[Source]:
 
     def encoder(kind: Any, config: Any, take: str) -> Callable[[], Any]:
         config._attn_implementation = "eager"
-        return lambda: _with(kind(config), lambda forward, x: getattr(forward(x), take))
+        return lambda: with_forward(kind(config), lambda forward, x: getattr(forward(x), take))
 
     for letter in "sbl":
         config = tf.Dinov2Config(**vision(letter, image_size=224, patch_size=14))
@@ -255,7 +248,7 @@ def _text_transformers(tf: Any) -> Iterator[Source]:
 
     def model(kind: Any, config: Any, take: str) -> Callable[[], Any]:
         config._attn_implementation = "eager"
-        return lambda: _with(kind(config), lambda forward, x: getattr(forward(x), take))
+        return lambda: with_forward(kind(config), lambda forward, x: getattr(forward(x), take))
 
     wide = {"hidden_size": 768, "intermediate_size": 3072, "num_attention_heads": 12}
     for name, family, text, tokens, build in (
@@ -278,7 +271,7 @@ def _text_transformers(tf: Any) -> Iterator[Source]:
 
     def translator() -> Any:
         encoder = tf.MarianModel(config).encoder
-        return _with(encoder, lambda forward, x: forward(x).last_hidden_state)
+        return with_forward(encoder, lambda forward, x: forward(x).last_hidden_state)
 
     yield Source(
         "opus_mt_encoder", "OPUS-MT", "encoder of translators, 256 tokens", _HUGGING_FACE,
@@ -315,7 +308,7 @@ def _text_transformers(tf: Any) -> Iterator[Source]:
             seen = forward(x).last_hidden_state
             return tuple(part(seen) for part in encoder.caches)
 
-        return _with(encoder, take)
+        return with_forward(encoder, take)
 
     deit._attn_implementation = "eager"
     yield _image(
@@ -355,7 +348,7 @@ def _whispers(tf: Any) -> Iterator[Source]:
                 heard = forward(sound).last_hidden_state
                 return tuple(part(heard) for part in parts)
 
-            return _with(whole.encoder, take)
+            return with_forward(whole.encoder, take)
 
         yield Source(
             f"whisper_{size}_encoder", "Whisper", "audio of 30 s", _HUGGING_FACE,
@@ -399,7 +392,7 @@ def _step(kind: Any, config: Any) -> Any:
             x = x + y
         return decoder.head(decoder.layer_norm(x)), *new
 
-    return _with(decoder, take)
+    return with_forward(decoder, take)
 
 
 def _detection_transformers(tf: Any) -> Iterator[Source]:
@@ -413,8 +406,10 @@ def _detection_transformers(tf: Any) -> Iterator[Source]:
             model = kind(config)
             for part in model.modules():
                 if type(part).__name__.endswith("RepVggBlock"):
-                    _with(part, lambda forward, x, part=part: part.activation(part.conv1(x)))
-            return _with(model, lambda forward, x: _fields(forward(x), "logits", "pred_boxes"))
+                    with_forward(part, lambda forward, x, part=part: part.activation(part.conv1(x)))
+            return with_forward(
+                model, lambda forward, x: _fields(forward(x), "logits", "pred_boxes")
+            )
 
         return build
 
@@ -532,7 +527,7 @@ def _timm(timm: Any) -> Iterator[Source]:
             torch.nn.Conv2d(320, 256, 1, bias=False), norm(256),
             torch.nn.Conv2d(256, 256, 3, padding=1, bias=False), norm(256),
         )  # fmt: skip
-        return _with(model, lambda forward, x: model.neck(model.forward_features(x)))
+        return with_forward(model, lambda forward, x: model.neck(model.forward_features(x)))
 
     def folded(name: str) -> Any:
         """Build a network as it is deployed: parallel branches are one convolution."""
@@ -608,71 +603,3 @@ def _unet() -> Iterator[Source]:
         "segmentation-models-pytorch, exported without weights", ((1, 3, 512, 512),),
         lambda: smp.Unet("resnet34", encoder_weights=None),
     )  # fmt: skip
-
-
-def _super_resolution() -> Iterator[Source]:
-    """Take networks that enlarge an image four times."""
-    import torch
-    from torch.nn import Conv2d, Hardtanh, PixelShuffle, PReLU, Sequential
-    from torch.nn.functional import interpolate
-
-    def plain(width: int, layers: int, activation: Callable[[], Any], last: Sequence[Any]) -> Any:
-        inner = (part for _ in range(layers) for part in (conv(width, width), activation()))
-        return Sequential(conv(3, width), activation(), *inner, conv(width, 48), *last)
-
-    def conv(before: int, after: int) -> Any:
-        return Conv2d(before, after, 3, padding=1)
-
-    class Dense(torch.nn.Module):  # type: ignore[misc]
-        """Five convolutions, each of which reads all before it."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.parts = torch.nn.ModuleList(
-                conv(64 + 32 * k, 32 if k < 4 else 64) for k in range(5)
-            )
-
-        def forward(self, x: Any) -> Any:
-            seen = [x]
-            for part in self.parts[:4]:
-                seen.append(leaky(part(torch.cat(seen, 1))))
-            return 0.2 * self.parts[4](torch.cat(seen, 1)) + x
-
-    class Esrgan(torch.nn.Module):  # type: ignore[misc]
-        """23 residual blocks of three dense ones. Repetition enlarges twice."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self.first, self.last = conv(3, 64), conv(64, 3)
-            self.blocks = torch.nn.ModuleList(
-                Sequential(*(Dense() for _ in "abc")) for _ in range(23)
-            )
-            self.joins = torch.nn.ModuleList(conv(64, 64) for _ in range(4))
-
-        def forward(self, x: Any) -> Any:
-            x = before = self.first(x)
-            for block in self.blocks:
-                x = 0.2 * block(x) + x
-            x = self.joins[0](x) + before
-            for join in self.joins[1:3]:
-                x = leaky(join(interpolate(x, scale_factor=2)))
-            return self.last(leaky(self.joins[3](x)))
-
-    def leaky(x: Any) -> Any:
-        return torch.nn.functional.leaky_relu(x, 0.2)
-
-    def general() -> Any:
-        model = plain(64, 32, lambda: PReLU(64), [PixelShuffle(4)])
-        return _with(model, lambda forward, x: forward(x) + interpolate(x, scale_factor=4))
-
-    def quick(width: int, layers: int) -> Any:
-        return plain(width, layers, lambda: Hardtanh(0, 1), [PixelShuffle(4), Hardtanh(0, 1)])
-
-    for name, family, text, build in (
-        ("esrgan", "ESRGAN", "ESRGAN and Real-ESRGAN x4plus: dense residual blocks", Esrgan),
-        ("realesr_general", "ESRGAN", "Real-ESRGAN's general x4v3: 34 convolutions", general),
-        ("quicksrnet_small", "QuickSRNet", "four convolutions", partial(quick, 32, 2)),
-        ("quicksrnet_medium", "QuickSRNet", "seven convolutions", partial(quick, 32, 5)),
-        ("quicksrnet_large", "QuickSRNet", "13 convolutions", partial(quick, 64, 11)),
-    ):  # fmt: skip
-        yield Source(name, family, text, "layers of PyTorch", ((1, 3, 128, 128),), build)
