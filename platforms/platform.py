@@ -241,6 +241,8 @@ class Unit:
     fixed_own_share: Fraction
     """Share of it that follows the unit's own clock. The rest follows its host's, or none."""
     fixed_source: Source
+    separate_operations: frozenset[str]
+    """Activations that it does not fuse with the layer before them."""
     power: tuple[PowerTable, ...]
     """Powers, the unit's own domain first. A hosted unit adds its host's."""
     contention: Contention | None

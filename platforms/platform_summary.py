@@ -141,6 +141,7 @@ def _unit(platform: Platform, unit: Unit) -> dict[str, Any]:
         "fixed": {
             "ns_per_layer": unit.fixed_ns_per_layer,
             "own_share": float(unit.fixed_own_share),
+            "separate": sorted(unit.separate_operations),
             **_source(unit.fixed_source),
         },
         "power": _plain(unit.power),

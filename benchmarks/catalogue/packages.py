@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from benchmarks.catalogue import super_resolution
+from benchmarks.catalogue import efficientvit, super_resolution
 from benchmarks.catalogue.source import Source, with_forward
 from examples.mapformer.mixes import TORCHVISION_TOO
 
@@ -24,6 +24,7 @@ def sources() -> Iterator[Source]:
     yield from _detectors()
     yield from _unet()
     yield from super_resolution.sources()
+    yield from efficientvit.sources()
 
 
 def _fields(result: Any, *names: str) -> tuple[Any, ...]:
@@ -487,7 +488,7 @@ _TIMM: tuple[tuple[str, str, str, str, int], ...] = (
     ("efficientformer_l1", "efficientformer_l1", "EfficientFormer",
      "pooling mixes pixels, attention at the end", 224),
     *((f"efficientvit_{size}", f"efficientvit_{size}", "EfficientViT",
-       "inverted residuals, attention without softmax", 224) for size in ("b2", "l2")),
+       "inverted residuals, attention without softmax", 224) for size in ("b1", "b2", "b3", "l2")),
     ("ese_vovnet19b_dw", "ese_vovnet19b_dw", "VoVNet",
      "depthwise and pointwise convolutions in a row, joined and weighed", 224),
     ("fastvit_sa12", "fastvit_sa12", "FastViT",
@@ -503,6 +504,7 @@ _TIMM: tuple[tuple[str, str, str, str, int], ...] = (
     ("repvgg_a1", "repvgg_a1", "RepVGG", "3 x 3 convolutions, branches folded into them", 224),
     ("repvgg_a2", "repvgg_a2", "RepVGG", "3 x 3 convolutions, branches folded into them", 224),
     ("resmlp_12", "resmlp_12_224", "ResMLP", "products across patches, then across channels", 224),
+    ("se_resnet50", "seresnet50", "ResNet", "bottleneck residuals that weigh their channels", 224),
     ("vit_small", "vit_small_patch16_224", "ViT", "transformer on patches of the image", 224),
     ("vit_tiny", "vit_tiny_patch16_224", "ViT", "transformer on patches of the image", 224),
 )  # fmt: skip

@@ -44,7 +44,8 @@ SETS = (
     "hailo_zoo",
 )
 NEW_FAMILIES = tuple(
-    f"{source}_new_families" for source in ("trtutils", "aihub", "mlperf31", "nanosam", "rknn_zoo")
+    f"{source}_new_families"
+    for source in ("trtutils", "aihub", "mlperf31", "nanosam", "rknn_zoo", "efficientvit")
 )
 LATER_FAMILIES = ("aihub_later_families",)
 """Sets that were taken when all pools had been fitted."""
@@ -190,10 +191,13 @@ def _resized(name: str, pixels: int) -> ImportedNetwork:
 
 
 @cache
-def launches_of(network: str, pixels: int) -> tuple[Launch, ...]:
-    """Return the launches of a network of the catalogue, for images of a size."""
+def launches_of(
+    network: str, pixels: int, separate: frozenset[str] = frozenset()
+) -> tuple[Launch, ...]:
+    """Return the launches of a network of the catalogue, for images of a size, on a unit that does
+    not fuse the operations ``separate``."""
     grouped = group_network(_resized(network, pixels).graph, None, groups=1)
-    return tuple(launch for group in network_launches(grouped) for launch in group)
+    return tuple(launch for group in network_launches(grouped, separate) for launch in group)
 
 
 def parts_of(entry: Entry) -> tuple[Platform, Unit, Peak]:
@@ -212,7 +216,7 @@ def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
     ratios = clock_ratios(unit, platform, measured.clocks)
     launches = [
         launch
-        for launch in launches_of(measured.network, measured.pixels)
+        for launch in launches_of(measured.network, measured.pixels, unit.separate_operations)
         if not launch.is_free and launch.layers[0].operation != measured.without
     ]
     compute = np.zeros((len(launches), len(KEYS)))

@@ -33,9 +33,9 @@ UNFITTED = {
     "orin_nx_mlperf31": ("Orin NX's GPU, MLPerf's times", "YOLO11 in INT8 there"),
     "tkdnn_yolov4": ("Xavier's and TX2's GPUs, YOLOv4 by tkDNN", "networks of other families"),
     "aicast_yolox": ("Orin Nano's GPU, YOLOX by trtexec", "other networks and sizes"),
-    "supergradients_xavier_nx": ("Xavier NX's GPU, classifiers of SuperGradients", "YOLOv8, YOLOX"),
     "fcn_resnet18": ("Xavier's and Nano's GPUs, FCN-ResNet-18", "networks of other families"),
     "cudla_yolov5s": ("Orin's GPU and DLA, YOLOv5s", "networks of other families"),
+    "mmdeploy_classifiers": ("Nano's and TX2's GPUs, classifiers of MMDeploy", "other networks"),
     "openvino_155h": ("Core Ultra's CPU and NPU, OpenVINO's times", "nothing in INT8"),
 }
 """Sets with times that no pool is fitted to: a title, and what the unit's figures are fitted to."""
@@ -99,9 +99,9 @@ def new_families() -> list[Comparison]:
             rates[entry] = median(s.measured.ms / s.macs for s in own if s.measured.entry == entry)
         new = pool.samples(measured)
         estimates = [one.estimate_ms for one in new]
-        if {*NEW_FAMILIES} <= {*pool.more_sets}:
-            # They hold most new ones: the same objects, for samples are made once.
-            samples = pool.samples()
+        samples = pool.samples() if pool.more_sets else []
+        if {*new} & {*samples}:
+            # It is fitted to them: the same objects, for samples are made once.
             times = dict(zip(samples, left_out(samples, pool.prior, _family), strict=True))
             estimates = [times.get(one, one.estimate_ms) for one in new]
         for one, estimate in zip(new, estimates, strict=True):

@@ -67,7 +67,7 @@ def estimated_shape(
     peak = unit.peak_by_format.get(precision)
     launches = [
         launch
-        for group in network_launches(network)
+        for group in network_launches(network, unit.separate_operations)
         for launch in group
         if not launch.is_free and (not layer or layer in [one.name for one in launch.layers])
     ]

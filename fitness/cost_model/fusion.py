@@ -1,6 +1,6 @@
 """Layers of a group that run as one launch, and the data that each launch moves.
 
-The rule, the same for every unit:
+The rule, the same for every unit but for the operations that it runs as launches of their own:
 
 * An activation, a batch normalisation or an element-wise layer is fused with the layer that feeds
   it, if that one is in the group, feeds nothing else, is no result of the network, and makes as
@@ -32,9 +32,11 @@ FUSED_KINDS = frozenset({LayerKind.ACTIVATION, LayerKind.ELEMENTWISE})
 FUSED_OPERATIONS = frozenset({"BatchNormalization"})
 STEPS = FUSED_KINDS | {LayerKind.RESHAPE, LayerKind.REDUCTION}
 """Kinds of the layers as which an exporter writes out an operator."""
-NOT_A_STEP = frozenset({"Clip", "Mish"})
-"""Hard swish that was written out stays apart, since Rockchip's compiler does not put it together.
-Mish is a launch of its own."""
+SEPARATE = frozenset({"Mish"})
+"""Operations that no runtime fuses with another layer."""
+NOT_A_STEP = SEPARATE | {"Clip"}
+"""Hard swish that was written out by it stays apart, since Rockchip's compiler does not put it
+together."""
 NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 """A concatenation in place is no launch that something could join."""
 QUANTISATION = frozenset({"QuantizeLinear", "DequantizeLinear"})
@@ -121,8 +123,9 @@ def wiring_of(graph: SdfGraph) -> Wiring:
     )
 
 
-def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
-    """Return the launches of a group, in order of execution."""
+def launches_of(group: Group, wiring: Wiring, separate: Collection[str] = ()) -> tuple[Launch, ...]:
+    """Return the launches of a group, in order of execution, on a unit that does not fuse the
+    operations ``separate`` with the layer before them."""
     inside = {layer.name: layer for layer in group.layers}
     places = {name: place for place, name in enumerate(inside)}
     home: dict[str, _Opened] = {}
@@ -130,7 +133,9 @@ def launches_of(group: Group, wiring: Wiring) -> tuple[Launch, ...]:
     for layer in group.layers:
         launch = home.get(layer.name)
         if launch is None:
-            operator, launch = _joined(layer, inside, places, home, wiring)
+            operator, launch = _joined(
+                layer, inside, places, home, wiring, SEPARATE.union(separate)
+            )
             if launch is None:
                 launch = _Opened([], [])
                 opened.append(launch)
@@ -158,12 +163,13 @@ def _joined(
     places: Mapping[str, int],
     home: Mapping[str, _Opened],
     wiring: Wiring,
+    separate: Collection[str],
 ) -> tuple[tuple[Layer, ...], _Opened | None]:
     """Return the operator that ``layer`` begins, if one was written out, and the launch that it
     joins, or None."""
     is_reshape = layer.kind is LayerKind.RESHAPE
     is_fused = layer.kind in FUSED_KINDS or layer.operation in FUSED_OPERATIONS
-    if layer.operation == "Mish" or not (
+    if layer.operation in separate or not (
         is_reshape or is_fused or layer.kind is LayerKind.REDUCTION
     ):
         return (), None
@@ -182,12 +188,11 @@ def _joined(
             if same and layer.kind is not LayerKind.REDUCTION:
                 return (), launch
         elif steps := _written_out(readers, name, feeder.output_elements, inside, places, wiring):
-            # A normalisation, which may first subtract the mean, is a launch of its own, and so is
-            # Mish, of two activations.
+            # A normalisation, which may first subtract the mean, is a launch of its own.
             means = [one[-1] for one in launch.operators[-1:] if _reduce(one)]
             computed = (one for one in reversed(launch.layers) if one.kind is not LayerKind.RESHAPE)
             alone = _reduce(steps) and next(computed) not in means
-            return steps, None if alone or _several(steps) else launch
+            return steps, None if alone or _operation(steps) in separate else launch
     read = set(wiring.feeds_in.get(layer.name, ()))
     if len(read) == 1 and not is_reshape:
         return _written_out({layer.name}, *read.pop(), inside, places, wiring), None
@@ -237,6 +242,13 @@ def _reduce(steps: Sequence[Layer]) -> bool:
     return any(layer.kind is LayerKind.REDUCTION for layer in steps)
 
 
+def _operation(steps: Sequence[Layer]) -> str:
+    """Return which operation was written out, of those that a unit may run apart, or nothing."""
+    if _several(steps):
+        return "Mish"
+    return "HardSwish" if any(layer.operation == "HardSigmoid" for layer in steps) else ""
+
+
 def _several(steps: Sequence[Layer]) -> int:
     """Return the number of steps that compute if several are activations, else 0."""
     kinds = [layer.kind for layer in steps if layer.kind is not LayerKind.RESHAPE]
@@ -275,7 +287,9 @@ def _closed(opened: _Opened, wiring: Wiring) -> Launch:
     )
 
 
-def network_launches(network: GroupedNetwork) -> tuple[tuple[Launch, ...], ...]:
-    """Return the launches of every group of a network."""
+def network_launches(
+    network: GroupedNetwork, separate: Collection[str] = ()
+) -> tuple[tuple[Launch, ...], ...]:
+    """Return the launches of every group of a network, as :func:`launches_of`."""
     wiring = wiring_of(network.graph)
-    return tuple(launches_of(group, wiring) for group in network.groups)
+    return tuple(launches_of(group, wiring, separate) for group in network.groups)

@@ -12,7 +12,7 @@ from paretosoc.common.plugins import plugin_errors
 from paretosoc.common.text import did_you_mean
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
-from paretosoc.fitness.cost_model.fusion import Launch, network_launches
+from paretosoc.fitness.cost_model.fusion import network_launches
 from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.cost_model.support import Support, layer_support
@@ -86,9 +86,7 @@ def network_costs(
         if number_format in unit.peak_by_format
     }
     drafts = {
-        unit.name: _draft(
-            (single, network), platform, unit, peaks[unit.name], launches, profile.comparisons
-        )
+        unit.name: _draft((single, network), platform, unit, peaks[unit.name], profile.comparisons)
         for unit in platform.units
         if unit.name in peaks
     }
@@ -215,15 +213,14 @@ def _draft(
     platform: Platform,
     unit: Unit,
     peak: Peak,
-    launches: Sequence[Sequence[Launch]],
     comparisons: Sequence[Comparison],
 ) -> _Draft:
-    """Return the draft. ``networks``: for one image, and for the batch. ``launches``: of the
-    batch. ``comparisons``: of the user, of any unit."""
+    """Return the draft. ``networks``: for one image, and for the batch. ``comparisons``: of the
+    user, of any unit."""
     single, network = networks
     precision = peak.precision
     model = unit_model(unit, platform, peak)
-    parts = network_parts(launches, model)
+    parts = network_parts(network_launches(network, unit.separate_operations), model)
     macs = sum(group.macs for group in single.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
     if record is None:
@@ -247,7 +244,7 @@ def _draft(
     if single is network:
         scaled = calibrate(parts, unit, platform, record)
     else:
-        of_one = network_parts(network_launches(single), model)
+        of_one = network_parts(network_launches(single, unit.separate_operations), model)
         scaled_one = calibrate(of_one, unit, platform, record)
         scaled = [scaled_like(*each) for each in zip(parts, of_one, scaled_one, strict=True)]
     error = standard_errors.calibrated(1 if single is network else 2, record.clocks_khz)

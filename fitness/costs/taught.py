@@ -57,7 +57,9 @@ def compared(
     peak = unit.peak_by_format.get(precision)
     if peak is None:
         return None
-    parts = network_parts(network_launches(network), unit_model(unit, platform, peak))
+    parts = network_parts(
+        network_launches(network, unit.separate_operations), unit_model(unit, platform, peak)
+    )
     ratios = clock_ratios(unit, platform, clocks)
     times = [part.at(ratios) for part in parts]
     estimate = sum((times[index] for index in measured_ps), Fraction(0))

@@ -287,6 +287,7 @@ def _unit(
         ),
         fixed_own_share=Fraction(fixed.get("own_share", 0)),
         fixed_source=read_source(fixed),
+        separate_operations=frozenset(fixed.get("separate", ())),
         power=power,
         contention=None if contention is None else read_figures(Contention, contention, where),
         supported_kinds=None if support["kinds"] is None else tuple(support["kinds"]),

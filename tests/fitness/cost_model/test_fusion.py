@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 
@@ -113,6 +114,7 @@ RMS = """q = Pow(x, two)\nv = ReduceMean<axes=[-1]>(q)\nw = Add(v, half)\nr = Sq
 i = Reciprocal(r)\nn = Mul(x, i)\ny = Mul(scale, n)"""
 ONE = {
     "gelu": "y = Gelu(x)",
+    "hard swish": "y = HardSwish(x)",
     "mish": "y = Mish(x)",
     "layer": "y = LayerNormalization(x, scale, shift)",
     "rms": "y = com.microsoft.SimplifiedLayerNormalization(x, scale)",
@@ -123,6 +125,7 @@ SPELLED = [
     ("gelu", GELU[0]),
     ("gelu", GELU[1]),
     ("gelu", TANH),
+    ("hard swish", "h = HardSigmoid(x)\ny = Mul(x, h)"),
     ("mish", "s = Softplus(x)\nt = Tanh(s)\ny = Mul(x, t)"),
     ("layer", LAYER),
     ("rms", RMS),
@@ -155,12 +158,26 @@ def test_an_operator_that_was_written_out_costs_what_it_costs(name: str, steps: 
     last = beside if name in ("layer", "rms") else "z = MatMul(y, b)"
     both = [costs_of(text, last) for text in (ONE[name], steps)]
     assert both[0] == both[1]
-    assert len(both[0]) == (2 if name == "gelu" else 3)
+    assert len(both[0]) == (2 if name in ("gelu", "hard swish") else 3)
 
 
-def costs_of(steps: str, last: str) -> list[tuple[dict[str, Fraction | int], int, bool]]:
+@pytest.mark.parametrize("steps", [ONE["hard swish"], SPELLED[3][1]])
+def test_an_activation_that_a_unit_does_not_fuse_is_a_launch_of_its_own(steps: str) -> None:
+    last = "z = MatMul(y, b)"
+    joined, apart = costs_of(steps, last), costs_of(steps, last, ["HardSwish"])
+    (product, size, _), *others = apart
+    # It reads and writes 20 x 32 activations more.
+    assert [one[1:] for one in others] == [(32, False), joined[1][1:]]
+    assert (size, sum(one[1] for one in apart)) == (joined[0][1], joined[0][1] + 32 + joined[1][1])
+    assert product[ELEMENTS] == joined[0][0][ELEMENTS] - 640 == 640
+    assert costs_of(GELU[0], last, ["HardSwish"]) == costs_of(GELU[0], last)
+
+
+def costs_of(
+    steps: str, last: str, separate: Sequence[str] = ()
+) -> list[tuple[dict[str, Fraction | int], int, bool]]:
     network = import_onnx_bytes(model_with(steps, last), name="net")
-    (group,) = network_launches(group_network(network.graph, None, groups=1))
+    (group,) = network_launches(group_network(network.graph, None, groups=1), separate)
     return [
         (launch_operations(launch, COSTLY, KNOWN), launch.elements // 40, launch.is_free)
         for launch in group
@@ -201,7 +218,7 @@ def test_a_normalisation_whose_result_is_added_is_not_one_with_the_next(
     ("steps", "last"),
     [
         (GELU[0], "z0 = MatMul(y, b)\nz = Add(z0, e)"),
-        # Rockchip's compiler does not put hard swish together.
+        # Rockchip's compiler does not put this hard swish together.
         ("s = Add(x, three)\nc = Clip(s, half, one)\ny = Mul(x, c)", "z = MatMul(y, b)"),
     ],
 )
