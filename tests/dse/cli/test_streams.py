@@ -1,6 +1,7 @@
 """Standard streams that are closed or full."""
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -84,6 +85,35 @@ def test_limits_of_the_system_are_no_internal_errors(dse, monkeypatch, error, me
     done = dse("show")
     assert done.status == 2
     assert done.err.startswith(message)
+
+
+CTRL_C = """
+import os, runpy, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == "click":
+            os.kill(os.getpid(), signal.SIGINT)
+
+if sys.argv.pop(1) == "ignored":
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.meta_path.insert(0, Interrupt())
+runpy.run_module("paretosoc", run_name="__main__")
+"""
+
+
+def test_ctrl_c_while_python_imports_leaves_no_traceback():
+    """A shell that runs the command in the background may have it ignore Ctrl-C."""
+    results = {
+        way: subprocess.run(
+            [sys.executable, "-c", CTRL_C, way, "--version"],
+            capture_output=True, text=True, check=False,
+        )
+        for way in ("default", "ignored")
+    }  # fmt: skip
+    assert (results["default"].returncode, results["default"].stderr) == (-signal.SIGINT, "")
+    assert (results["ignored"].returncode, results["ignored"].stderr) == (0, "")
+    assert results["ignored"].stdout.startswith("dse ")
 
 
 NO_LOCKS = """
