@@ -184,10 +184,12 @@ COMMANDS = (
         "new-families",
         "python -m benchmarks.validation --only new-families --markdown",
         {
-            key: rf"families other than {family} .*the program's estimate #, "
+            key: rf"families other than {family}.*program's estimate #, "
             for key, family in (
                 ("yolox", r"YOLOX \| 128"),
                 ("yolov10", r"YOLOv10 \| 72"),
+                ("orin", r"EfficientViT \| 10 \| time"),
+                ("nano", r"EfficientViT \| 10 \| the"),
                 ("whisper", "Whisper"),
                 ("detr", "DETR"),
                 ("mobilebert", "MobileBERT"),
