@@ -126,10 +126,9 @@ POOLS = (
         ("fp32", "fp16"),
         Prior(
             efficiency=0.5,
-            share=0.5,
+            share=0.7,
             us_per_layer=30,
             efficiency_sd=0.3,
-            share_sd=0.2,
             classes=((DEPTHWISE, 0.1), (ELEMENTS, 0.05)),
         ),
         ("jetson-agx-xavier", "jetson-nano", "jetson-tx2", "jetson-xavier"),
