@@ -29,6 +29,7 @@ from paretosoc.dse.tools.choose.choose import (
 )
 from paretosoc.dse.tools.choose.joined import joined_csv
 from paretosoc.dse.tools.choose.page import boards_page, boards_svg
+from paretosoc.dse.workload.options import FIELDS
 from paretosoc.dse.workload.read_options import read_options
 from paretosoc.platforms.io.platform_file import platform_names
 
@@ -36,6 +37,8 @@ OPTIONS = (
     *("variants", "min_accuracy_percent"),
     *("dimensions", "groups", "max_transitions", "batch"),
     *("deadline_ms", "frames_per_second", "power_cap_w", "objectives"),
+    *("deadline_95_ms", "max_jitter_ms", "max_misses", "min_rate_hz"),
+    *("energy_budget_mj", "memory_cap_mb"),
 )
 """Options of a problem that hold for every board."""
 PAGE, PICTURE, DOCUMENT, FRONTS = "boards.html", "boards.svg", "boards.json", "front.csv"
@@ -79,8 +82,8 @@ def choose(
         prove: whether fronts are proved complete, as far as that is possible.
         on_progress: called as boards are done.
         options: ``variants`` and ``min_accuracy_percent``, which leave variants out, and
-            ``groups``, ``max_transitions``, ``batch``, ``deadline_ms``, ``frames_per_second`` and
-            ``power_cap_w`` of :class:`dse.Problem`, beside those of the workload file; and
+            ``dimensions``, ``groups``, ``batch``, ``frames_per_second`` and the limits of
+            :class:`dse.Problem` but that of accuracy, beside those of the workload file; and
             ``objectives``, of the explorations and of the joined front.
 
     Raises:
@@ -92,7 +95,8 @@ def choose(
         >>> found.boards[0].name, found.boards[0].probability
     """
     check_arguments(max_evaluations=max_evaluations, draws=draws, seed=seed, jobs=jobs)
-    unknown = {name: value for name, value in options.items() if name not in OPTIONS}
+    others = (name for name in options if name not in OPTIONS)
+    unknown = (FIELDS[name].as_written() if name in FIELDS else name for name in others)
     check_keywords("choose", unknown, OPTIONS)
     chosen = read_options(options)
     names, asked = _listed("boards", boards), _listed("precision", precision)

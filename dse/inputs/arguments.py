@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -115,7 +115,7 @@ def path_of(value: Any, name: str = "folder") -> Path:
     return Path(value)
 
 
-def check_keywords(what: str, unknown: Mapping[str, object], known: Iterable[str]) -> None:
+def check_keywords(what: str, unknown: Iterable[str], known: Iterable[str]) -> None:
     """Refuse keywords that ``what`` does not have.
 
     Raises:

@@ -22,7 +22,7 @@ from paretosoc.dse.tools.campaign.execute.workers import SameProcess, Workers
 from paretosoc.dse.tools.campaign.plan.campaign_file import check_size, named_workload, setting
 from paretosoc.dse.tools.campaign.plan.plan import Plan, PlannedRun, PlanSize
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
-from paretosoc.dse.tools.campaign.plan.settings import RunSettings
+from paretosoc.dse.tools.campaign.plan.settings import Choice, RunSettings
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Standing, in_order, standing_of
@@ -45,7 +45,7 @@ from paretosoc.platforms.io.platform_file import load_platform, platform_names
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.power_mode import board_and_mode
 from paretosoc.results.front.choices import choose as choices_of
-from paretosoc.results.problem.limits import MEMORY, POOL, constraints_of
+from paretosoc.results.problem.limits import MEMORY, POOL, LimitSpec, constraints_of
 from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.space_description import names_of_kinds
 
@@ -125,7 +125,7 @@ def choose_boards(
             for record, (chip, each) in zip(records, pairs, strict=True)
         ]
         fronts = _fronts(store, records, pairs) if combined[0].names else ()
-        asked = _asked(records)
+        asked = _asked(records, counts_memory="memory_cap_mb" in options)
     if all(board.standing is Standing.REFUSED for board in boards):
         first = boards[0]
         raise WorkloadError(f"{plan.title}: no board can run it; {first.name}: {first.reason}")
@@ -204,6 +204,7 @@ def _plan(
     here = os.getcwd()
     title = named_workload({"networks": list(networks)}, "networks", here)
     given = {name: setting(name, value, here) for name, value in options.items()}
+    memory_mb = given.pop("memory_cap_mb", None)
     files = {load_platform(name).name: name for name in names} if list(names) != [ALL] else {}
     given.setdefault(
         "objectives", ", ".join(OF_FREE_RUNNING) if title.free_running else title.objectives
@@ -214,7 +215,7 @@ def _plan(
                 networks=title.networks,
                 platform=str(setting("platform", files.get(chip.name, chip.name), here)),
                 precision=formats[chip.name].name,
-                memory_cap_mb=_memory_mb(chip, workload),
+                memory_cap_mb=_memory_mb(chip, workload, memory_mb),
                 max_evaluations=effort.max_evaluations,
                 seed=effort.seed,
                 engine="auto" if effort.prove else "nsga2",
@@ -231,14 +232,12 @@ def _plan(
     return Plan(title.name, runs, ("costs", "front"))
 
 
-def _memory_mb(chip: Platform, workload: Workload) -> str | None:
-    """Return the board's memory as a limit, so that members have their memory counted. Phases of a
-    language model share weights, which are counted twice."""
-    if chip.memory.capacity_bytes is None or chip.memory_pools:
-        return None
-    if any(network.continues is not None for network in workload.networks):
-        return None
-    return str(setting("memory_cap_mb", chip.memory.capacity_bytes // 10**6, ""))
+def _memory_mb(chip: Platform, workload: Workload, asked: Choice) -> str | None:
+    """Return the board's memory as a limit beside those asked for, so that members have their
+    memory counted. Phases of a language model share weights, which are counted twice."""
+    phases = any(network.continues is not None for network in workload.networks)
+    own = None if phases or chip.memory_pools else chip.memory.capacity_bytes
+    return ", ".join(str(each) for each in (own and own // 10**6, asked) if each) or None
 
 
 def _board(store: Store, record: RunRecord, chip: Platform, effort: Effort) -> Board:
@@ -295,13 +294,13 @@ class _Asked:
     energy_per: str = ""
 
 
-def _asked(records: Sequence[RunRecord]) -> _Asked:
+def _asked(records: Sequence[RunRecord], *, counts_memory: bool) -> _Asked:
     """Return it from the last board whose problem can be built: this one is remembered."""
     for record in reversed(records):
         if record.status is not RunStatus.FAILED:
             built = built_problem(record.inputs)
             problem = built.problem
-            texts = (*_rates(built), *_limits(problem))
+            texts = (*_rates(built), *_limits(problem, () if counts_memory else (MEMORY, POOL)))
             return _Asked(texts, figure_limits(problem), _frame(problem))
     return _Asked()
 
@@ -318,14 +317,16 @@ def _rates(built: BuiltProblem) -> list[str]:
     return rates
 
 
-def _limits(problem: Problem) -> list[str]:
+def _limits(problem: Problem, left_out: Sequence[LimitSpec]) -> list[str]:
     return [
-        f"{limit.name} {limit_and_value(limit, limit.limit)[0].removesuffix(' asked for')}"
+        f"{limit.name} {limit_and_value(limit, limit.limit)[0]}".removesuffix(
+            f" {limit.kind.source}"
+        )
         for limit in constraints_of(problem)
         if limit.kind.is_asked
         and limit.kind.field is not None
         and limit.kind.counts is None
-        and limit.kind not in (MEMORY, POOL)
+        and limit.kind not in left_out
     ]
 
 

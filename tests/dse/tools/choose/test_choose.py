@@ -147,6 +147,24 @@ def test_sizes_of_dimensions_are_those_of_explore(dse, tmp_path: Path) -> None:
     )
 
 
+def test_every_limit_of_the_option_is_one_of_the_explorations(dse, tmp_path: Path) -> None:
+    """Beside the board's memory, which is a limit of its own."""
+    call = ("choose", workload(tmp_path), "-o", tmp_path / "o", *COMMAND, "--boards", BOARDS[0])
+    limits = {
+        "memory-cap=300": "memory at most 300 MB",
+        "max-misses:seen=1": "misses of seen at most 1",
+        "deadline-95:told=50": "95th percentile of told at most 50 ms",
+        "max-jitter=20": "jitter of told at most 20 ms",
+        "energy-budget=900": "energy at most 900 mJ",
+    }
+    done = dse(*call, "--json", *(part for text in limits for part in ("--limit", text)))
+    assert done.status == 0, done.err
+    found = json.loads(done.out)
+    assert set(limits.values()) <= set(found["requirements"])
+    assert found["boards"][0]["memory_mb"] + found["boards"][0]["memory_left_mb"] == 300
+    assert "memory: at most 1 MB" in dse(*call, "--limit", "memory-cap=1").err
+
+
 def test_what_no_board_can_run_is_an_error(dse, tmp_path: Path) -> None:
     (tmp_path / "n.onnx").write_bytes(b"no model")
     call = ("choose", tmp_path / "n.onnx", "-o", tmp_path / "o", "--boards", BOARDS[0], "-q")
@@ -352,6 +370,7 @@ def test_bad_input_is_one_line(dse, tmp_path: Path, more: tuple[str, ...], words
     [
         ({"boards": 3}, "boards"),
         ({"units": "gpu"}, "choose: there is no argument 'units'"),
+        ({"max_accuracy_loss_percent": 1}, "choose: there is no argument 'max_accuracy"),
         ({"draws": 0}, "draws"),
         ({"prices": {"rk3588": -1}}, "prices"),
         ({"prices": {"rk3589": 1}}, "there is no board 'rk3589'"),

@@ -175,7 +175,7 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
         ),
         (("--limit", "min-accuracy:track=6"), "--limit min-accuracy: there is no network 'track'"),
         (("--limit", "min-accuracy=101"), "--limit: min-accuracy[:NETWORK]=PERCENT"),
-        (("--limit", "energy-budget=3"), "choose: there is no argument 'energy_budget_mj'"),
+        (("--limit", "max-accuracy-loss=3"), "choose: there is no argument '--limit max-accur"),
         (("--variant", "detect=yolo11z"), "--variant: network 'detect' has no variant 'yolo11z'"),
         (("--variant", "yolo11n"), "--variant: NETWORK=NAME"),
     ],
