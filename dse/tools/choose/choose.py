@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from paretosoc.common.options import as_written
-from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.errors import DseError, WorkloadError
 from paretosoc.dse.problem.build import BuiltProblem, cost_origins
 from paretosoc.dse.problem.constraint_status import limit_and_value
 from paretosoc.dse.space.members import rows_of
@@ -21,7 +21,11 @@ from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_mis
 from paretosoc.dse.tools.campaign.execute.workers import SameProcess, Workers
 from paretosoc.dse.tools.campaign.plan.campaign_file import check_size, named_workload, setting
 from paretosoc.dse.tools.campaign.plan.plan import Plan, PlannedRun, PlanSize
-from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
+from paretosoc.dse.tools.campaign.plan.run_inputs import (
+    RunInputs,
+    inputs_of,
+    program_identity,
+)
 from paretosoc.dse.tools.campaign.plan.settings import Choice, RunSettings
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
@@ -100,8 +104,9 @@ def choose_boards(
     combined = combinations(workload, variants)
     pairs = [(chip, each) for chip in explored for each in combined]
     plan = _plan(networks, workload, names, pairs, formats, options, effort)
-    # A file that cannot be read leaves no folder behind.
+    # Input that cannot be used leaves no folder behind.
     inputs = inputs_of(plan, program_identity())
+    _check_some_board(plan, inputs)
     with Store(folder, create=True) as store:
         store.set_plan(plan.runs, inputs, plan.title)
         store.retry_failed()
@@ -126,9 +131,6 @@ def choose_boards(
         ]
         fronts = _fronts(store, records, pairs) if combined[0].names else ()
         asked = _asked(records, counts_memory="memory_cap_mb" in options)
-    if all(board.standing is Standing.REFUSED for board in boards):
-        first = boards[0]
-        raise WorkloadError(f"{plan.title}: no board can run it; {first.name}: {first.reason}")
     boards += [
         Board(chip.name, chip.title, Standing.LEFT_OUT, formats[chip.name].left_out)
         for chip in platforms
@@ -230,6 +232,23 @@ def _plan(
     )
     check_size(PlanSize(Plan(title.name, runs, ("costs", "front")), {}))
     return Plan(title.name, runs, ("costs", "front"))
+
+
+def _check_some_board(plan: Plan, inputs: Sequence[RunInputs]) -> None:
+    """Check that some board can run the workload. Its problem is remembered.
+
+    Raises:
+        WorkloadError: if none can. The message has the reason for the first.
+    """
+    reasons: list[str] = []
+    for run, given in zip(plan.runs, inputs, strict=True):
+        try:
+            built_problem(given)
+        except DseError as error:
+            reasons.append(f"{load_platform(run.settings.platform).name}: {error}")
+        else:
+            return
+    raise WorkloadError(f"{plan.title}: no board can run it; {reasons[0]}")
 
 
 def _memory_mb(chip: Platform, workload: Workload, asked: Choice) -> str | None:
