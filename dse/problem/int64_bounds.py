@@ -95,19 +95,19 @@ def check_magnitudes(problem: Problem) -> None:
     horizon = horizon + period if problem.has_rates else max(horizon, period)
     played = horizon
     if problem.has_rates:
-        _check_longest_group(slowest, power)
+        _check_longest_group(problem, slowest, power)
         played += MAX_PERIODS * period
     # The sums are floats. A margin keeps their rounding on the safe side.
     horizon *= 1.001
     if horizon * power >= INT64_LIMIT:
         raise ResultError(
             f"the longest schedule, or the period, could take {horizon / PS_PER_S:.3g} s at "
-            f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; {_remedy()}"
+            f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; {_remedy(problem)}"
         )
     if played * 1.001 * TIME_FACTOR >= INT64_LIMIT:
         raise ResultError(
             f"the longest schedule, or the period, could take {played / PS_PER_S:.3g} s: less "
-            f"than 2**63 fs (9223 s) is required; {_remedy()}"
+            f"than 2**63 fs (9223 s) is required; {_remedy(problem)}"
         )
     _check_rates(problem)
     _check_memory(problem)
@@ -196,22 +196,26 @@ def _check_long_run(problem: Problem, slowest: FloatArray, frame_ps: float, powe
     if window * 1.001 >= INT64_LIMIT:
         raise ResultError(
             f"the window in which throughput is counted could last {window / PS_PER_S:.3g} s: more "
-            f"than 63 bits hold in picoseconds; {_remedy()}"
+            f"than 63 bits hold in picoseconds; {_remedy(problem)}"
         )
-    _check_longest_group(slowest, power)
+    _check_longest_group(problem, slowest, power)
 
 
-def _remedy() -> str:
-    return f"leave out the slowest clocks ({as_written('fixed')}) or units ({as_written('units')})"
+def _remedy(problem: Problem) -> str:
+    slow = f"leave out the slowest clocks ({as_written('fixed')}) or units ({as_written('units')})"
+    if not problem.has_rates:
+        return slow
+    period = (problem.execution.period_ps or 0) / PS_PER_S
+    return f"choose rates that divide each other (their period is {period:.3g} s), or {slow}"
 
 
-def _check_longest_group(slowest: FloatArray, power: int) -> None:
+def _check_longest_group(problem: Problem, slowest: FloatArray, power: int) -> None:
     """Check that the energy of the longest group fits beside the sums so far."""
     longest = float(slowest.max(initial=0.0))
     if longest * max(power, 1) * 1.001 >= HIGH_FJ:
         raise ResultError(
             f"one group could take {longest / PS_PER_S:.3g} s at {power / 1000:.3g} W: more than "
-            f"62 bits hold in femtojoules; {_remedy()}"
+            f"62 bits hold in femtojoules; {_remedy(problem)}"
         )
 
 

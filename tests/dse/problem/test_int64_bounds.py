@@ -239,6 +239,17 @@ def test_what_could_overflow_is_refused_with_its_limit(name: str) -> None:
         check_magnitudes(change(small()))
 
 
+def test_rates_that_hardly_divide_are_named_as_the_cause(tmp_path: Path) -> None:
+    """30 and 29.97 frames per second recur after 33.3 s."""
+    path = tmp_path / "w.yaml"
+    rows = [f"  - {{network: {n}, rate_hz: {r}}}" for n, r in (("resnet18", 30), ("vgg19", 29.97))]
+    path.write_text("\n".join(["networks:", *rows]))
+    with pytest.raises(
+        ResultError, match=r"divide each other \(their period is 33\.3 s\), or leave"
+    ):
+        dse.Problem(path, "jetson-orin-nx-16gb", groups=3)
+
+
 @pytest.mark.parametrize("cap_mw", [10**9, 7 * 10**11, 10**12, 9 * 10**15])
 def test_a_power_cap_that_nothing_reaches_closes_nothing(cap_mw: int) -> None:
     """A cap times a time left int64: lemmas held every point for one that breaks the cap."""
