@@ -119,7 +119,7 @@ def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> I
         enough = (
             "sure enough"
             if odds.is_sure
-            else f"less sure than {100 * STOP_BEST:g} %, or a loss of {100 * STOP_LOSS:g} %"
+            else f"not sure enough ({100 * STOP_BEST:g} %, or a loss below {100 * STOP_LOSS:g} %)"
         )
         choice = choice_of[entry.member]
         stands = "" if choice == entry.member else f", for which {choice} stands in tables"

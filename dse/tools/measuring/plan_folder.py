@@ -16,7 +16,7 @@ from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.profiles.profilers.tegrastats_log import BOARD_RAILS, INSIDE_ANOTHER
 from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
-from paretosoc.results.deploy.deployment import Deployment, Segment, check_platform
+from paretosoc.results.deploy.deployment import Deployment, Segment
 from paretosoc.results.deploy.deployment_document import tensor_to_document
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.deploy.sysfs_script import controls_of, sysfs_script, uncontrolled
@@ -109,7 +109,6 @@ def write_plan(
     def fill(part: Path) -> Callable[[dict[str, str]], dict[str, Json]]:
         member = plan.planned[0].experiment.member
         deployment = Deployment(plan.front, member, platform, origins)
-        check_platform(deployment)
         job = Job(deployment, part, options, None, notes)
         document = _fill(plan, job, Runtime(plan.bench.runtime))
         job.write_text(SCRIPT_FILE, script_text(SCRIPT_FILE), executable=True)

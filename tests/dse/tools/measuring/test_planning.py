@@ -155,6 +155,8 @@ def test_python(pair_folder):
         dse_library.plan_measurements(front, goal="quickest", draws=20)
     with pytest.raises(ResultError, match=r"costs\.json"):
         dse_library.plan_measurements(replace(front, costs=None))
+    with pytest.raises(ResultError, match="rk3588 has no such domain; name the platform of the se"):
+        dse_library.plan_measurements(front, platform="rk3588", minutes=0.1, draws=20)
     empty = replace(front, numeric=replace(front.numeric, members=()))
     with pytest.raises(ResultError, match="the front is empty"):
         dse_library.plan_measurements(empty)
