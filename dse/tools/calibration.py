@@ -165,7 +165,9 @@ def calibrate_table(
     units: dict[str, set[str]] = {}
     for network, _, name in groups:
         units.setdefault(network, set()).add(name)
-    notes += describe_alike(platform, *(alike_units(platform, own) for own in units.values()))
+    notes += describe_alike(
+        platform, ((network, alike_units(platform, own)) for network, own in units.items())
+    )
     notes += dict.fromkeys(filter(None, (_beyond(platform, one) for one in comparisons)))
     if "board_mw" in document:
         notes.append(

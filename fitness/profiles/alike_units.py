@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -37,12 +37,19 @@ def units_of(*entries: NetworkProfile | ClockProfile | Comparison) -> set[str]:
     return found
 
 
-def describe_alike(platform: Platform, *taken: Mapping[str, str]) -> list[str]:
-    """Return a text about each pair of units of which one takes figures of the other."""
+def describe_alike(platform: Platform, taken: Iterable[tuple[str, Mapping[str, str]]]) -> list[str]:
+    """Return a text about each pair of units of which one takes figures of the other. ``taken``:
+    networks, with the pairs of each."""
+    networks: dict[tuple[str, str], dict[str, None]] = {}
+    for network, pairs in taken:
+        for pair in pairs.items():
+            networks.setdefault(pair, {})[network] = None
     return [
-        f"{unit}: takes what was measured on {one}, as {platform.name} describes them alike; "
-        "measurements of its own would count instead"
-        for unit, one in dict.fromkeys(pair for of in taken for pair in of.items())
+        f"{unit}: takes what was measured of {next(iter(names))}{more and f' and {more} more'} on "
+        f"{one}, as {platform.name} describes them alike; measurements of its own would count "
+        "instead"
+        for (unit, one), names in networks.items()
+        for more in [len(names) - 1 or ""]
     ]
 
 

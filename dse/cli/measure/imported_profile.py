@@ -194,7 +194,8 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
     profile = read_profile(document_bytes(document), platform, "the profile made")
     lines, comparisons = [line for item in imports for line in item.lines], list[Document]()
     found = [_coverage(item, profile) for item in imports]
-    lines += describe_alike(platform, *(taken for *_, taken in found))
+    alike = ((item.subject.network, one[-1]) for item, one in zip(imports, found, strict=True))
+    lines += describe_alike(platform, alike)
     for item, (covered, beside, _) in zip(imports, found, strict=True):
         named = f"{item.subject.network}, {item.subject.precision}, " if len(imports) > 1 else ""
         lines += [f"{named}{line}" for line in covered]
