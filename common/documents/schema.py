@@ -20,6 +20,16 @@ if TYPE_CHECKING:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
 
+_KINDS = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "an integer",
+    "null": "null",
+    "number": "a number",
+    "object": "an object",
+    "string": "a text",
+}
+"""The types of JSON in words."""
 MAX_SHOWN = 80
 MAX_ERRORS = 100
 """Most errors that are collected, of which the most telling one is named: a table of wrong numbers
@@ -168,7 +178,7 @@ def _requirement(error: ValidationError) -> str:
     wanted: Any = error.validator_value
     came: Any = error.instance
     phrases = {
-        "type": "must be of type {}",
+        "type": "must be {}",
         "enum": "must be one of {}",
         "const": "must be {}",
         "minimum": "must be at least {}",
@@ -200,8 +210,9 @@ def _requirement(error: ValidationError) -> str:
         return _forms(error)
     if error.validator in phrases:
         plain = wanted if isinstance(wanted, str) else json.dumps(wanted)
-        if error.validator == "type" and isinstance(wanted, list):
-            plain = " or ".join(wanted)
+        if error.validator == "type":
+            kinds = [wanted] if isinstance(wanted, str) else wanted
+            plain = " or ".join(map(_KINDS.__getitem__, kinds))
         hint = ""
         if error.validator == "enum" and isinstance(came, str):
             hint = did_you_mean(came, [name for name in wanted if isinstance(name, str)], "")
@@ -227,5 +238,5 @@ def _forms(error: ValidationError) -> str:
         return f"must have {' or '.join(map(', '.join, missing))}"
     of_type = [f for f in faults if f.validator == "type" and not f.relative_path]
     if len(of_type) == len(schemas):
-        return f"must be of type {' or '.join(str(f.validator_value) for f in of_type)}"
+        return f"must be {' or '.join(_KINDS[str(fault.validator_value)] for fault in of_type)}"
     return "must have one of the forms that the schema allows"

@@ -169,7 +169,7 @@ def _resolved(
         raise PlatformError(f"{label}: extends must name at most {MAX_BASES} files in a row")
     document = parse_exact(data, label)
     if not isinstance(document, dict):
-        raise PlatformError(f"{label}: must be of type object")
+        raise PlatformError(f"{label}: must be an object")
     base: dict[str, Any] = {}
     if "extends" in document:
         base_reference = document["extends"]

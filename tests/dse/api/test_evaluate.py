@@ -29,7 +29,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
     ({"squeezenet": {0: "gpu"}}, None, r"\(first group, last group\) for each range is required"),
     ({"squeezenet": {(0.0, 3): "gpu"}}, None, "for each range is required, got"),
     ({"squeezenet": {(1, 0): "gpu"}}, None, "the last group lies before the first"),
-    ({"squeezenet": ["gpu", 3, "gpu", "gpu"]}, None, "must be of type string, got 3"),
+    ({"squeezenet": ["gpu", 3, "gpu", "gpu"]}, None, "must be a text, got 3"),
     ({"squeezenet": "gpu"}, 3, "clocks_mhz: a mapping such as {'gpu': 1377} is required, got 3"),
     ({"squeezenet": "gpu"}, {3: 5}, "clocks_mhz: a mapping such as {'gpu': 1377} is required"),
     ("file.json", {"gpu": "max"}, "clocks_mhz: the file file.json has the clocks"),

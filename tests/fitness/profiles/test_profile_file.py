@@ -197,7 +197,7 @@ def test_profiles_of_other_networks_or_formats_change_nothing(tmp_path: Path) ->
         ({"groups": [{"name": "g0"}, {"name": "g0"}]}, "must name each once, got 'g0' twice"),
         ({"groups": [{"name": "g0", "ms": {"npu": 1}}]}, "ms must name a unit"),
         ({"groups": [{"name": "g0", "ms": {"gpu": 0}}]}, "groups[0].ms.gpu must be at least"),
-        ({"groups": [{"name": "g0", "ms": {"gpu": "1"}}]}, "must be of type number"),
+        ({"groups": [{"name": "g0", "ms": {"gpu": "1"}}]}, "must be a number"),
         ({"clocks_mhz": {"gpu": 900, "emc": 1600}}, "clocks_mhz.gpu: 900 MHz is not on the ladder"),
         (
             {"clocks_mhz": {"gpu": 1377}, "groups": [{"name": "g0", "ms": {"gpu": 1}}]},
