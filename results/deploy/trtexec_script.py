@@ -94,6 +94,11 @@ _START = """
 set -eu
 cd "$(dirname "$0")"
 trtexec=${{TRTEXEC:-trtexec}}
+if ! command -v "$trtexec" >/dev/null; then
+    echo "$0: $trtexec is not found; TRTEXEC is to be its path (JetPack:" \\
+        "/usr/src/tensorrt/bin/trtexec)" >&2
+    exit 1
+fi
 # trtexec says v8603 for 8.6.3, v100300 for 10.3.0.
 found=$("$trtexec" --help 2>&1 | sed -n 's/.*\\[TensorRT v\\([0-9]*\\)\\].*/\\1/p' | head -n 1)
 case $found in

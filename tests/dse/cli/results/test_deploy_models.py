@@ -77,6 +77,11 @@ def test_trtexec(dse, pair_folder, tmp_path):
         )
         assert ran.returncode == 1
         assert b"TensorRT 8 is required" in ran.stderr
+    ran = subprocess.run([out / "engines.sh", "run"], env={"TRTEXEC": "/none"}, capture_output=True)
+    assert (ran.returncode, b"/none is not found; TRTEXEC is to be its path" in ran.stderr) == (
+        1,
+        True,
+    )
     log.unlink()
 
 
