@@ -172,7 +172,8 @@ def allowed_units(
         wanted += [(network.name, pin.first, pin.last, pin.unit) for pin in network.pins]
         wanted += [(network.name, *pin) for pin in own or of_copies]
     for name, begin, last, unit in wanted:
-        label = f"pin {name}{'' if last is None else f':{begin}-{last}'}={unit}"
+        groups = "" if last is None else f":{begin}" if last == begin else f":{begin}-{last}"
+        label = f"pin {name}{groups}={unit}"
         if name not in by_name:
             hint = did_you_mean(name, by_name)
             if any(domain.name == name for domain in platform.domains):

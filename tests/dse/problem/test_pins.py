@@ -52,7 +52,7 @@ def test_the_command_and_campaigns_tell_units_from_clocks(tmp_path):
         ("squeezent=gpu", r"there is no network 'squeezent' .*\(did you mean squeezenet\?\)"),
         ("gpu=fast", "there is no network 'gpu' .* 'gpu' takes max, min or a frequency in MHz"),
         ("gppu=max", r"has no domain 'gppu' .*; did you mean gpu\?"),
-        ("squeezenet:3=gpu", "pin squeezenet:3-3=gpu: squeezenet has groups 0 to "),
+        ("squeezenet:3=gpu", "pin squeezenet:3=gpu: squeezenet has groups 0 to "),
         ("squeezenet", "NETWORK=UNIT or NETWORK:FIRST-LAST=UNIT"),
     ],
 )

@@ -259,7 +259,7 @@ def test_a_size_of_one_network_is_that_of_a_command_for_one(place, capsys):
 @pytest.mark.parametrize(
     ("text", "part"),
     [
-        ("networks: [{network: vgg19, pins: [{first: 999, unit: gpu}]}]", "pin vgg19:999-999=gpu"),
+        ("networks: [{network: vgg19, pins: [{first: 999, unit: gpu}]}]", "pin vgg19:999=gpu: "),
         ("networks: [{network: vgg19, pins: [{first: 0, unit: npu}]}]", "no unit 'npu'"),
         ("networks: [{network: vgg19, waits_for: [vgg19]}]", "in a circle: 'vgg19' for 'vgg19'"),
         ("networks: [{network: vgg18}]", "did you mean vgg19"),
