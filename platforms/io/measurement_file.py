@@ -68,9 +68,8 @@ def require_known(name: str, known: Collection[str], what: str, where: str) -> N
     """
     if name not in known:
         hint = did_you_mean(name, known, "", most=1)
-        raise PlatformError(
-            f"{where} must name {what} ({', '.join(known)}), got {name!r}" + (hint and f"; {hint}")
-        )
+        listed = f"{', '.join(known)}{hint and f'; {hint}'}"
+        raise PlatformError(f"{where} must name {what} ({listed}), got {name!r}")
 
 
 def require_distinct(values: Sequence[str], where: str, key: str) -> None:

@@ -116,10 +116,10 @@ MODE = {"domain": "gpuu", "hertz": 1, "names": [["GPU"]], "has_minimum": True}
         ),
         ({"power_modes": {"settings": ["CPU_ONLINE CORE_0 1\nGPU"]}}, "settings"),
         ({"tensorrt": {"gpu": "GPU"}}, "tensorrt"),
-        ({"controls": [NODE]}, r"controls\[4\].domain must .* got 'gpuu'; did you mean gpu"),
+        ({"controls": [NODE]}, r"controls\[4\].domain must .*; did you mean gpu\?\), got 'gpuu'"),
         ({"power_modes": {"parameters": [MODE]}}, r"parameters\[0\].domain must .* gpu"),
         *(
-            ({key: {"dla3": value}}, f"{key} must name a unit .* got 'dla3'; did you mean dla")
+            ({key: {"dla3": value}}, f"{key} must name a unit .*; did you mean dla.*, got 'dla3'")
             for key, value in (
                 ("tensorrt", 1),
                 ("openvino", "NPU"),
