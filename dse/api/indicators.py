@@ -160,7 +160,7 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
     import moocore
     from scipy.stats import mannwhitneyu
 
-    check_type("runs", runs, Mapping, "fronts by method")
+    check_type("runs", runs, Mapping, "a mapping from methods to fronts")
     if not runs:
         raise WorkloadError("runs: one method at least is required, got none")
     for name, fronts in runs.items():

@@ -58,7 +58,8 @@ class ConstraintState:
         amount = shown(abs(self.value - self.constraint.limit), self.constraint.unit)
         if self.met:
             return f"{amount} to spare"
-        return f"{amount} {'too little' if self.constraint.is_least else 'too much'}"
+        much = "much" if self.constraint.unit else "many"
+        return f"{amount} {'too little' if self.constraint.is_least else f'too {much}'}"
 
     def describe(self) -> str:
         """Return the state as text: ``power: 18.2 W, at most 15 W asked for: 3.2 W too much``, or

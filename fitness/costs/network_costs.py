@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.plugins import plugin_errors
-from paretosoc.common.text import did_you_mean
+from paretosoc.common.text import did_you_mean, pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
 from paretosoc.fitness.cost_model.fusion import network_launches
@@ -284,7 +284,7 @@ def _refused(
     work = max(1, sum(group.macs for group in network.groups))
     return [
         f"{', '.join(table.unit for table in tables)} cannot run {len(groups)} of "
-        f"{len(network.groups)} groups, "
+        f"{pluralize(len(network.groups), 'group')}, "
         f"{100 * sum(network.groups[index].macs for index in groups) / work:.0f} % of its "
         f"multiply-accumulates: {_reasons(tables[0].note[index] for index in groups)}"
         for groups, tables in units.items()

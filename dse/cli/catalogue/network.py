@@ -133,10 +133,12 @@ def _print(summary: NetworkSummary, *, with_groups: bool) -> None:
     print()
     lines = [
         f"operations: {counts(summary.operations)}",
-        f"legal cuts: {len(summary.legal_cuts)}, of which {len(summary.transition_points)} leave "
-        f"fused layers together: before layers {_listed(summary.transition_points)}"
-        if summary.transition_points
-        else f"legal cuts: {len(summary.legal_cuts)}, none of which leaves fused layers together",
+        f"legal cuts: {len(summary.legal_cuts)}; fused layers stay together at "
+        + (
+            f"{len(kept)} of them: before {'layer' if len(kept) == 1 else 'layers'} {_listed(kept)}"
+            if (kept := summary.transition_points)
+            else "none of them"
+        ),
         *([_groups(summary)] if with_groups else []),
         *(f"note: {warning}" for warning in summary.warnings),
     ]

@@ -163,7 +163,7 @@ def _need_clocks(units: Sequence[Unit], platform: Platform, clocks: dict[str, in
     ]
     if missing:
         raise WorkloadError(
-            f"--at: the clocks at which it was measured are required, missing are "
+            f"--at: the clocks at which it was measured are required, missing: "
             f"{', '.join(missing)} (DOMAIN=MHZ each, or --at max for all)"
         )
 

@@ -61,9 +61,9 @@ def write_segments(
             everything = network.cut([[name for part in layers for name in part]])
             _cast(network, _save(network, everything, [names.whole], types, filled=filled))
         saved = _save(network, network.cut(layers), names.segments, types, filled=filled)
-        what = f"{len(layers)} {'part' if len(layers) == 1 else 'parts'}"
+        what = pluralize(len(layers), "part")
         if saved.types != "fp32":
-            what += ", before they were cast"
+            what += ", before the cast"
         compared = _compared(network, saved.parts, what)
         cast = _cast(network, saved)
         equality = None

@@ -73,7 +73,7 @@ def test_network_for_people(output):
     assert text.startswith("inception_v1: 143 layers, 1.432 GMAC, ")
     assert re.search(r"convolution +57 +1\.431 G +99\.9%", text)
     assert "operations: Conv 57, Relu 57, MaxPool 13" in text
-    assert "legal cuts: 25, of which 19" in text
+    assert "legal cuts: 25; fused layers stay together at 19 of them: before layers " in text
     assert all(len(line) <= 80 for line in text.splitlines())
 
 

@@ -223,7 +223,7 @@ def test_what_is_wrong_is_one_line(dse, folder):
     gpu, made = folder / "gpu.json", folder / "profile.json"
     plain = ("-n", NETWORK, "-p", XAVIER)
     cases = [
-        ((gpu, *plain), "missing are gpu, emc"),
+        ((gpu, *plain), "missing: gpu, emc"),
         ((gpu, *plain, "--at", "gpu=1", "--at", "emc=max"), "nearest are"),
         ((gpu, *plain, "--at", "npu=1"), "there is no domain 'npu'"),
         ((gpu, *COMMON, "--unit", "npu"), "has no unit 'npu'"),
