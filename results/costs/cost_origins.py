@@ -134,6 +134,12 @@ class StretchRun:
     time_ps: Annotated[int, Range(1, TIME_LIMIT_PS - 1)]
     """Time of one inference meanwhile: of the measured stretch, if this one ran beside it."""
 
+    @property
+    def words(self) -> str:
+        """Return ``net groups 3 to 5 on dla0``."""
+        last = "" if self.last_group == self.first_group else f" to {self.last_group}"
+        return f"{self.network} group{last and 's'} {self.first_group}{last} on {self.unit}"
+
 
 @dataclass(frozen=True)
 class CostMeasurement(StretchRun):

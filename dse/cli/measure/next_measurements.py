@@ -213,7 +213,7 @@ def take(
         of = row.measurement
         power = None if of.power_mw is None or of.idle_mw is None else of.power_mw - of.idle_mw
         table.add_row(
-            f"{of.network} {of.first_group} to {of.last_group} on {of.unit}",
+            of.words,
             f"{of.time_ps / PS_PER_MS:.4g}",
             f"{row.stated_ps / PS_PER_MS:.4g}",
             f"{100 * row.slower:+.1f} %",
@@ -223,7 +223,7 @@ def take(
         if of.beside is not None:
             slower = of.beside.time_ps / of.time_ps
             table.add_row(
-                f"    beside {of.beside.network} on {of.beside.unit}, times as long",
+                f"    beside {of.beside.words}, times as long",
                 f"{slower:.3f}",
                 f"{row.stated_slowdown:.3f}",
                 f"{100 * (slower / row.stated_slowdown - 1):+.1f} %",

@@ -52,15 +52,16 @@ def compared_with(
     for k, measurement in enumerate(measurements):
         path = f"$.measured[{k}]"
         stretch = Stretch(errors, measured_at(errors.problem, measurement, path))
-        _check(f"{path}.time_ps", measurement.time_ps, stretch.time_ps, "ps")
+        _check(f"{path}.time_ps", measurement, measurement.time_ps, stretch.time_ps, "ps")
         power, idle = measurement.power_mw, measurement.idle_mw
         if power is not None and idle is not None:
             if power <= idle:
                 raise ResultError(f"{path}.power_mw: must be above idle_mw, {idle}, got {power}")
             if stretch.dynamic_mw > 0:
-                _check(f"{path}.power_mw - idle_mw", power - idle, stretch.dynamic_mw, "mW")
+                what = f"{path}.power_mw - idle_mw"
+                _check(what, measurement, power - idle, stretch.dynamic_mw, "mW")
             if stretch.idle_mw > 0:
-                _check(f"{path}.idle_mw", idle, stretch.idle_mw, "mW")
+                _check(f"{path}.idle_mw", measurement, idle, stretch.idle_mw, "mW")
         beside = measurement.beside
         if beside is not None:
             times = beside.time_ps / measurement.time_ps
@@ -79,11 +80,11 @@ def _stated_slowdown(stretch: Stretch) -> float:
     return float(np.exp(stretch.log_slowdown(none))[0])
 
 
-def _check(path: str, value: float, stated: float, unit: str) -> None:
+def _check(path: str, of: CostMeasurement, value: float, stated: float, unit: str) -> None:
     if not stated / MOST <= value <= stated * MOST:
         raise ResultError(
             f"{path}: must be from {stated / MOST:.4g} to {stated * MOST:.4g} {unit}, within a "
-            f"factor of {MOST} of what the costs state, got {value:.4g}"
+            f"factor of {MOST} of what the costs state for {of.words}, got {value:.4g}"
         )
 
 

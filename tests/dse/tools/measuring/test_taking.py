@@ -162,7 +162,10 @@ def test_json_says_whether_to_stop(folder, dse, tmp_path):
         (lambda row: row.update(first_group=3, last_group=2), r"measured\[0\].last_group"),
         (lambda row: row.update(unit="npu"), r"measured\[0\].unit"),
         (lambda row: row.update(time_ps=0), r"measured\[0\].time_ps"),
-        (lambda row: row.update(time_ps=1000), r"measured\[0\].time_ps: must be from"),
+        (
+            lambda row: row.update(time_ps=1000),
+            r"measured\[0\].time_ps: must be from .* for \w+ groups? [0-9].* on gpu, got",
+        ),
         (lambda row: row.update(time_ps=1.5), r"measured\[0\].time_ps"),
         (lambda row: row.update(time_ps=None), r"measured\[0\].time_ps"),
         (lambda row: row.update(power_mw=5), r"measured\[0\].power_mw: must be above idle_mw"),
@@ -205,7 +208,8 @@ def test_pairs_are_shown_and_are_of_two_units(folder, dse, tmp_path):
     path.write_bytes(canonical_bytes(signed(document)))
     got = dse("measure", "take", folder, path, "--draws", "100")
     assert got.status == 0, got.err
-    assert f"beside {other['network']} on dla0" in got.out
+    assert f"beside {other['network']} group" in got.out
+    assert f" to {row['last_group']} on " in got.out
     assert "1.500" in got.out
 
 
