@@ -172,7 +172,7 @@ def report(
         )
         written = write_report(store, layout, value or ())
     print(
-        f"Written to {folder / REPORT}; {written.pages:,} pages of fronts, "
+        f"Written to {folder / REPORT}; {pluralize(written.pages, 'page')} of fronts, "
         f"{written.new_pages:,} of them new"
     )
 

@@ -14,6 +14,7 @@ from rich.table import Table
 
 from paretosoc.common.plugins import Registry
 from paretosoc.common.tables import plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.measure.import_vendors import hailo, qai_hub, rknn
 from paretosoc.dse.cli.measure.imported_profile import (
     MeasuringOptions,
@@ -135,7 +136,7 @@ def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_jso
         print(json.dumps(document, indent=2))
         return
 
-    show(f"{samples} samples")
+    show(pluralize(samples, "sample"))
     show(_table(found))
 
 

@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from paretosoc.common.files import replace_file
 from paretosoc.common.tables import plain_table
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
@@ -122,5 +123,5 @@ def _print(rows: Sequence[LayerLoss], meter: LossMeter, samples: int) -> None:
         total = sum(row.loss_ppm for row in rows if row.number_format == number_format)
         show(
             f"{number_format}: all layers add up to {100 * total / PPM:.4g} % ({what}, "
-            f"{samples} samples, outputs {', '.join(meter.measure.outputs)})"
+            f"{pluralize(samples, 'sample')}, outputs {', '.join(meter.measure.outputs)})"
         )

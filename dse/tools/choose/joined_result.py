@@ -197,7 +197,7 @@ class JoinedResult:
         for place in places:
             row = cells[place][1:]
             table.add_row(*(format_number(v) if isinstance(v, float) else str(v) for v in row))
-        fewer = [f"{len(places)} choices of {len(self)} members: the others are near one of them."]
+        fewer = [f"{len(places)} choices of {len(self)} members: any other is near one of them."]
         return [*self.summary_views(), "", table, *(fewer if len(places) < len(self) else ())]
 
     def page(self, platform: str | None) -> tuple[bytes, list[str]]:

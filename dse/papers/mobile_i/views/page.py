@@ -6,6 +6,7 @@ import base64
 from collections.abc import Sequence
 from html import escape
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.papers.mobile_i.result import PeriodicResult
 from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, schedule_picture
 from paretosoc.dse.papers.mobile_i.views.tables import columns_of, figure_lines
@@ -27,9 +28,9 @@ def periodic_report_html(result: PeriodicResult) -> str:
     )
     graph = result.members[0].graph
     parts = (
-        f"{result.inferences:,} inferences, {len(graph.tasks)} tasks and {len(graph.transfers)} "
-        f"transfers each; Mobile-I's schedules that no other one beats in latency, number of "
-        "engines and energy, and those of other methods"
+        f"{pluralize(result.inferences, 'inference')}, {len(graph.tasks)} tasks and "
+        f"{len(graph.transfers)} transfers each; Mobile-I's schedules that no other one beats in "
+        "latency, number of engines and energy, and those of other methods"
     )
     provenance = (
         ("command", result.command),

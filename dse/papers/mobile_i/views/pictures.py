@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from paretosoc.common.text import pluralize
 from paretosoc.common.units import FJ_PER_J, PS_PER_MS, PS_PER_S
 from paretosoc.dse.papers.mobile_i.periodic import PeriodicSchedule
 from paretosoc.dse.papers.mobile_i.result import PeriodicResult
@@ -25,7 +26,7 @@ def front_picture(result: PeriodicResult) -> Picture:
     for schedule in (*result.members, *result.others):
         methods.setdefault(schedule.method, []).append(schedule)
     lines = [(method, schedules, result.inferences) for method, schedules in methods.items()]
-    label = f"Latency of {result.inferences:,} inferences (s)"
+    label = f"Latency of {pluralize(result.inferences, 'inference')} (s)"
     return _fronts(lines, label, members=1)
 
 
@@ -33,7 +34,7 @@ def fronts_picture(results: Sequence[tuple[str, PeriodicResult]]) -> Picture:
     """Draw the members of several results under their names, as :func:`front_picture` does. A
     latency is that of the inferences of its result."""
     counts = {result.inferences for _, result in results}
-    of = f" of {counts.pop():,} inferences" if len(counts) == 1 else " of all inferences"
+    of = f" of {pluralize(counts.pop(), 'inference')}" if len(counts) == 1 else " of all inferences"
     lines = [(name, list(result.members), result.inferences) for name, result in results]
     return _fronts(lines, f"Latency{of} (s)", members=len(lines))
 

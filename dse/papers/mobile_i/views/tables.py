@@ -72,7 +72,7 @@ def periodic_table(result: PeriodicResult) -> Table:
 
     graph = result.members[0].graph
     title = (
-        f"{result.network} on {result.platform}: {result.inferences:,} inferences, "
+        f"{result.network} on {result.platform}: {pluralize(result.inferences, 'inference')}, "
         f"{len(graph.tasks)} tasks, {len(graph.transfers)} transfers"
     )
     table = Table(title=title, title_justify="left", box=SIMPLE, padding=0, collapse_padding=True)
