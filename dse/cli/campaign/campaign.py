@@ -80,7 +80,8 @@ def _size_lines(size: PlanSize) -> list[str]:
     for name in AXES:
         values = size.values(name)
         if len(values) > 1:
-            shown = ", ".join("none" if value is None else str(value) for value in values[:80])
+            texts = ["none" if value is None else str(value) for value in values[:80]]
+            shown = ("; " if any(", " in text for text in texts) else ", ").join(texts)
             shown = shown if len(shown) < 80 else shown[:77] + "..."
             lines.append(f"  {name}: {len(values)} ({shown})")
     started = size.times(sum(run.after is not None for run in size.plan.runs))

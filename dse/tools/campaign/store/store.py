@@ -335,9 +335,11 @@ class Store:
                 ).fetchall()
         if len(rows) != 1:
             several = "several begin so" if rows else "there is none"
+            first = ", ".join(repr(run.name) for run in self.records(most=1, figures=False))
             raise ResultError(
                 f"run {text!r}: the name of a run or the beginning of its hash is required; "
-                f"{several} in {self.folder}"
+                f"{several} in {self.folder}, whose first is {first} ('dse campaign export' has "
+                "all)"
             )
         return record_of(rows[0])
 

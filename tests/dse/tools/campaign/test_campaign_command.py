@@ -294,6 +294,14 @@ def test_check_counts_and_tries(campaign, dse):
     assert len(told["names"]) == 9
 
 
+def test_check_tells_lists_of_objectives_apart(tmp_path, dse):
+    document = {"networks": ["alexnet"], "platforms": ["jetson-nano"]}
+    document["objectives"] = ["latency, energy", "power"]
+    (tmp_path / "c.json").write_text(json.dumps(document))
+    shown = dse("campaign", "check", tmp_path / "c.json").out
+    assert "  objectives: 2 (latency, energy; power)\n" in shown
+
+
 def test_check_fails_if_a_short_run_does(campaign, tmp_path, dse):
     """It names the key of the file, and no option of a command."""
     document = json.loads((campaign / "c.json").read_text()) | {"fixed": ["nothing=9"]}

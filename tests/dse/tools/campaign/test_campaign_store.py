@@ -411,5 +411,7 @@ def test_runs_are_found_by_name_and_hash(tmp_path):
         run = store.find("alexnet / seed 7")
         assert run.settings.seed == 7
         assert store.find(run.hash[:12]).name == run.name
-        with pytest.raises(ResultError, match="there is none"):
+        with pytest.raises(
+            ResultError, match=r"there is none in .*, whose first is 'alexnet / seed 0'"
+        ):
             store.find("alexnet / seed 77")
