@@ -12,6 +12,7 @@ import numpy as np
 
 from paretosoc.common.arrays import FloatArray
 from paretosoc.common.documents.document import write_document
+from paretosoc.common.files import naming
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
@@ -48,6 +49,7 @@ from paretosoc.platforms.measurement import Comparison
 from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.io.canonical_json import Json
 from paretosoc.sdf.catalogue.catalogue import load_network
+from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import Layer
@@ -120,7 +122,8 @@ def calibrate_table(
     workload = workload_of(sources, lambda source: (source, 1))
     sizes = [*(dimensions or {}).items()]
     sized = with_dimensions(workload, sizes).networks
-    graphs = [load_network(each.source, dimensions=dict(each.dimensions)) for each in sized]
+    with naming(table, GraphError):
+        graphs = [load_network(each.source, dimensions=dict(each.dimensions)) for each in sized]
     check_dimensions(sized, graphs, sizes)
     for name, graph in zip(sources, (imported.graph for imported in graphs), strict=True):
         layers = [actor.layer for actor in graph.actors if actor.layer is not None]

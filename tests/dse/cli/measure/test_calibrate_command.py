@@ -191,6 +191,14 @@ def test_a_layer_that_is_not_there(dse, tmp_path):
     assert "network 'vgg19' has no layer 'conv99'" in outcome.err
 
 
+def test_a_network_that_is_not_there_is_named_with_the_table(dse, tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("network,unit,ms\nvgg91,gpu,1\n")
+    outcome = dse("calibrate", path, "--platform", "jetson-tx2")
+    assert outcome.status == 2
+    assert outcome.err.startswith(f"dse: {path}: no network 'vgg91' in the catalogue")
+
+
 def test_measurements_that_say_too_little(dse, tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text("network,unit,ms\nvgg19,gpu,70\n")
