@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
+from paretosoc.common.documents.schema import shown
 from paretosoc.common.text import pluralize
 from paretosoc.fitness.profiles.layer_names import LayerNames, short_name, unknown_parts
 from paretosoc.fitness.profiles.measured_layers import LayerTime, joined, ms_text
@@ -188,7 +189,11 @@ def parse_layer_info(text: str, label: str) -> dict[str, tuple[str, ...]]:
     """
     document = parse_exact(_SEPARATORS.sub(" ", text).encode("utf-8", "replace"), label)
     layers = document.get("Layers")
-    layers = layers if isinstance(layers, list) else []
+    if not isinstance(layers, list):
+        raise PlatformError(
+            f"{label}: must have a list Layers, as trtexec writes it with --exportLayerInfo, got "
+            f"{shown(document)}"
+        )
     nodes: dict[str, tuple[str, ...]] = {}
     for layer in layers:
         if not isinstance(layer, dict) or not isinstance(layer.get("Name"), str):

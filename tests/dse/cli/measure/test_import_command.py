@@ -116,6 +116,9 @@ def test_the_inspectors_dump_names_the_layers_of_an_engine(dse, tmp_path, versio
         refused = dse("import", "trtexec", profile, info, *COMMON)
         assert refused.status == 2
         assert "info.json: must" in refused.err
+        if broken == '{"a": 1}':
+            assert "must have a list Layers" in refused.err
+            assert "got an object with a" in refused.err
 
 
 def test_times_of_gpu_and_dla_reach_the_costs(dse, folder):
