@@ -70,6 +70,11 @@ class FrontComparison:
     """The differences between the problems, and between the measures that were searched by, as
     text. Empty if both are the same."""
 
+    def __repr__(self) -> str:
+        text = " and ".join(f"{100 * each.hypervolume:.4g} %" for each in (self.first, self.second))
+        problems = "different problems" if self.differences else "one problem"
+        return f"<FrontComparison: hypervolumes {text}; {problems}>"
+
 
 def compare_fronts(first: Front, second: Front) -> FrontComparison:
     """Compare two fronts that have members and the same objectives, in any order.

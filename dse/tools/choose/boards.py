@@ -9,6 +9,8 @@ from enum import Enum
 from math import isfinite
 from typing import Any
 
+from paretosoc.common.text import did_you_mean, pluralize
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.choose.joined import JoinedFront, label_of
 from paretosoc.results.front.choices import SURE
 from paretosoc.results.io.canonical_json import finite_or_none
@@ -110,8 +112,21 @@ class BoardChoice:
     """Why the number format is this one, if nobody asked for it."""
 
     def __getitem__(self, name: str) -> Board:
-        """Return the board of this name, with the best combination of variants."""
-        return next(board for board in self.boards if board.name == name)
+        """Return the board of this name, with the best combination of variants.
+
+        Raises:
+            WorkloadError: if there is none.
+        """
+        for board in self.boards:
+            if board.name == name:
+                return board
+        hint = did_you_mean(str(name), dict.fromkeys(board.name for board in self.boards))
+        raise WorkloadError(f"there is no board {name!r} ({hint})")
+
+    def __repr__(self) -> str:
+        first = self.boards[0]
+        words = f"{pluralize(len(self.boards), 'row')}, first {first.name} ({first.standing.value})"
+        return f"<dse.BoardChoice of {self.workload}: {words}>"
 
     def to_document(self) -> dict[str, Any]:
         """Return it as JSON content. Infinite figures are null."""

@@ -206,6 +206,7 @@ def test_what_is_shown_fits_a_few_lines(
         *(problem, problem.numeric, problem.platform, problem.workload),
         *(front, front.numeric, front[0], front[0].scheduled, front[0].scheduled.schedule),
         *(evaluated, evaluated.scheduled, dse.limits(folder), dse.verify(folder)),
+        dse.compare(front, folder),
         *(dse.NSGA2(), dse.exact(), dse.annealing(), dse.random_search(), dse.exhaustive()),
     ]
     for entry in shown:

@@ -134,6 +134,9 @@ def test_a_board_without_the_unit_is_named_with_the_reason(tmp_path: Path) -> No
     found = paretosoc.choose(path, BOARDS, draws=5, groups=3, max_evaluations=20)
     assert found["jetson-orin-nano-8gb"].standing is Standing.REFUSED
     assert "dla0" in found["jetson-orin-nano-8gb"].reason
+    assert repr(found) == "<dse.BoardChoice of w: 2 rows, first jetson-xavier-nx (yes)>"
+    with pytest.raises(WorkloadError, match=r"no board .jetson-nano. .did you mean jetson"):
+        found["jetson-nano"]
     assert found["jetson-xavier-nx"].standing is Standing.SERVES
     assert found.boards[0].name == "jetson-xavier-nx"
 
