@@ -17,11 +17,7 @@ from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
 from paretosoc.dse.tools.measuring.plan_folder import bench_of, write_plan
 from paretosoc.dse.tools.measuring.planning import Decisions, Plan, Planned, plan_experiments
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.deploy.deployment import (
-    Deployment,
-    check_platform,
-    require_origins,
-)
+from paretosoc.results.deploy.deployment import Deployment, require_origins
 from paretosoc.results.front.choices import DRAWS, ChoiceConfidence
 from paretosoc.results.front.named_members import choose_member
 
@@ -183,7 +179,6 @@ def plan_measurements(
     front = front_of(front)
     check_type("goal", goal, str | None, "the name of a goal")
     platform = platform_or_searched(platform, front.numeric)
-    check_platform(Deployment(front.numeric, 0, platform, front.costs))
     plan = plan_experiments(
         front.numeric,
         front.stated_errors,

@@ -225,13 +225,12 @@ def as_target(name: str | None = None) -> str:
     return as_written("target", name, command="--to")
 
 
-def check_platform(deployment: Deployment) -> None:
+def check_platform(platform: Platform, problem: Problem) -> None:
     """Accept a platform with the clocks and units of the problem.
 
     Raises:
         ResultError: if a domain or unit is missing, or a ladder is another one.
     """
-    platform, problem = deployment.platform, deployment.problem
     for domain in problem.domains:
         known = platform.domain_by_name.get(domain.name)
         ladder = () if known is None else known.frequencies_khz

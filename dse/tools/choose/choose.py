@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +21,7 @@ from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_mis
 from paretosoc.dse.tools.campaign.execute.workers import SameProcess, Workers
 from paretosoc.dse.tools.campaign.plan.campaign_file import check_size, named_workload, setting
 from paretosoc.dse.tools.campaign.plan.plan import Plan, PlannedRun, PlanSize
-from paretosoc.dse.tools.campaign.plan.run_inputs import (
-    RunInputs,
-    inputs_of,
-    program_identity,
-)
+from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of, program_identity
 from paretosoc.dse.tools.campaign.plan.settings import Choice, RunSettings
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
@@ -130,7 +126,7 @@ def choose_boards(
             for record, (chip, each) in zip(records, pairs, strict=True)
         ]
         fronts = _fronts(store, records, pairs) if combined[0].names else ()
-        asked = _asked(records, counts_memory="memory_cap_mb" in options)
+        requirements, limits, energy_per = _asked(records, counts_memory="memory_cap_mb" in options)
     boards += [
         Board(chip.name, chip.title, Standing.LEFT_OUT, formats[chip.name].left_out)
         for chip in platforms
@@ -139,13 +135,13 @@ def choose_boards(
     boards += [Board(chip.name, chip.title, Standing.LEFT_OUT, why) for chip, why in left_out]
     return BoardChoice(
         workload=plan.title,
-        requirements=asked.requirements,
+        requirements=requirements,
         draws=effort.draws,
         seed=effort.seed,
         boards=in_order(boards, ENERGY),
         currency=prices[0],
-        energy_per=asked.energy_per,
-        limits=asked.limits,
+        energy_per=energy_per,
+        limits=limits,
         fronts=fronts,
         accuracy_sources=accuracy_sources(combined),
         format_reason=formats[explored[0].name].reason,
@@ -241,13 +237,12 @@ def _check_some_board(plan: Plan, inputs: Sequence[RunInputs]) -> None:
         WorkloadError: if none can. The message has the reason for the first.
     """
     reasons: list[str] = []
-    for run, given in zip(plan.runs, inputs, strict=True):
+    for given in inputs:
         try:
             built_problem(given)
-        except DseError as error:
-            reasons.append(f"{load_platform(run.settings.platform).name}: {error}")
-        else:
             return
+        except DseError as error:
+            reasons.append(f"{load_platform(given.settings.platform).name}: {error}")
     raise WorkloadError(f"{plan.title}: no board can run it; {reasons[0]}")
 
 
@@ -304,24 +299,18 @@ def _reason(error: str) -> str:
     return "; ".join("; ".join(part).strip() for part in parts).replace(" asked for", "")
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """The rates and limits of the workload, in words."""
-
-    requirements: tuple[str, ...] = ()
-    limits: Mapping[str, float] = field(default_factory=dict)
-    energy_per: str = ""
-
-
-def _asked(records: Sequence[RunRecord], *, counts_memory: bool) -> _Asked:
-    """Return it from the last board whose problem can be built: this one is remembered."""
+def _asked(
+    records: Sequence[RunRecord], *, counts_memory: bool
+) -> tuple[tuple[str, ...], Mapping[str, float], str]:
+    """Return the rates and limits of the workload in words, limits by figure, and what energy is
+    per: of the last board whose problem can be built, which is remembered."""
     for record in reversed(records):
         if record.status is not RunStatus.FAILED:
             built = built_problem(record.inputs)
             problem = built.problem
             texts = (*_rates(built), *_limits(problem, () if counts_memory else (MEMORY, POOL)))
-            return _Asked(texts, figure_limits(problem), _frame(problem))
-    return _Asked()
+            return texts, figure_limits(problem), _frame(problem)
+    return (), {}, ""
 
 
 def _rates(built: BuiltProblem) -> list[str]:

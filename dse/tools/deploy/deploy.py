@@ -44,7 +44,6 @@ def deploy(
             the folder cannot be written.
     """
     chosen = format_named(target, deployment)
-    check_platform(deployment)
     DEPLOYMENT_FOLDER.check(folder, overwrite=overwrite)
     notes: list[str] = []
     try:
@@ -119,13 +118,7 @@ def fitting_targets(deployment: Deployment) -> dict[str, str | None]:
 
 def deployment_texts(deployments: Sequence[Deployment]) -> list[dict[str, str]]:
     """Return, for each member of one front, the text of each format that is one text and can serve
-    the platform and its units, by its name on the command line.
-
-    Raises:
-        ResultError: if the platform is not that of the search.
-    """
-    if deployments:
-        check_platform(deployments[0])
+    the platform and its units, by its name on the command line."""
     found: list[dict[str, str]] = [{} for _ in deployments]
     for target, form in FORMATS.own.items():
         for entry, text in zip(found, _texts(form, deployments), strict=True):
@@ -149,7 +142,7 @@ def _texts(form: Format, deployments: Sequence[Deployment]) -> Sequence[str | No
 def _reason_against(deployment: Deployment, form: Format) -> str | None:
     """Return the reason why a format cannot serve a member, or None if it can."""
     try:
-        check_platform(deployment)
+        check_platform(deployment.platform, deployment.problem)
         form.check(deployment)
     except ResultError as error:
         return str(error)

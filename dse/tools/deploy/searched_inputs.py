@@ -13,6 +13,7 @@ from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Platform
 from paretosoc.platforms.power_mode import board_and_mode
 from paretosoc.results.costs.cost_origins import NetworkOrigins
+from paretosoc.results.deploy.deployment import check_platform
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
 from paretosoc.sdf.catalogue.catalogue import ModelFile, load_network, model_file
@@ -107,15 +108,17 @@ def platform_or_searched(given: str | Path | Platform | None, front: Front) -> P
     """Return the platform that the user names, else that of the search.
 
     Raises:
-        PlatformError, ResultError: as :func:`searched_platform`. The message names the option.
+        PlatformError, ResultError: as :func:`searched_platform`, or if it is another platform. The
+            message names the option.
     """
-    if isinstance(given, Platform):
-        return given
     if given is not None:
-        return load_platform(str(given))
-    try:
-        return searched_platform(front)
-    except PlatformError as error:
-        raise ResultError(
-            f"{as_written('platform')}: the file of the search is required: {error}"
-        ) from None
+        chip = given if isinstance(given, Platform) else load_platform(str(given))
+    else:
+        try:
+            chip = searched_platform(front)
+        except PlatformError as error:
+            raise ResultError(
+                f"{as_written('platform')}: the file of the search is required: {error}"
+            ) from None
+    check_platform(chip, front.problem)
+    return chip
