@@ -49,9 +49,7 @@ def read_schema(name: SchemaName) -> dict[str, Any]:
 
 
 def violation(
-    document: Any,
-    name: SchemaName,
-    shared: tuple[SchemaName, ...] = (),
+    document: Any, name: SchemaName, shared: tuple[SchemaName, ...] = ()
 ) -> tuple[str, str] | None:
     """Return the JSON path of a fault and its message, with the requirement and the value. Return
     None for a valid document. 1.0 is no integer.

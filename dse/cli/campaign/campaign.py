@@ -107,8 +107,7 @@ def _print_probe(tried: Probe) -> None:
 def run(
     file: CampaignFile,
     output: Annotated[
-        Path,
-        Option("--output", "-o", help="Campaign folder. An existing campaign is resumed."),
+        Path, Option("--output", "-o", help="Campaign folder. An existing campaign is resumed.")
     ],
     jobs: opt.Processes = None,
     dask: opt.DaskAddress = None,

@@ -36,12 +36,7 @@ from paretosoc.dse.tools.campaign.analyse.pivot import (
     chosen,
     make_pivot,
 )
-from paretosoc.dse.tools.campaign.analyse.report import (
-    REPORT,
-    Layout,
-    default_layout,
-    write_report,
-)
+from paretosoc.dse.tools.campaign.analyse.report import REPORT, Layout, default_layout, write_report
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
@@ -158,8 +153,7 @@ def report(
     columns: Columns = None,
     by: Annotated[str | None, Option("--by", help="Fields with one heat map per value.")] = None,
     value: Annotated[
-        list[str] | None,
-        Option("--value", help="Value, as for 'dse campaign table'. Repeatable."),
+        list[str] | None, Option("--value", help="Value, as for 'dse campaign table'. Repeatable.")
     ] = None,
 ) -> None:
     """Write DIR/report.html: heat maps whose cells open the fronts, each a page in DIR/fronts."""
@@ -180,10 +174,7 @@ def report(
 def compare(
     before: Annotated[Path, Argument(help="Folder of a campaign.", metavar="BEFORE")],
     after: Annotated[Path, Argument(help="Folder of another.", metavar="AFTER")],
-    tolerance: Annotated[
-        float,
-        Option(min=0, help="Tolerated regression in percent."),
-    ] = 0.0,
+    tolerance: Annotated[float, Option(min=0, help="Tolerated regression in percent.")] = 0.0,
     as_json: opt.AsJson = False,
 ) -> int:
     """Compare two campaigns run by run. Exit status 1 if a run of the second one is worse."""

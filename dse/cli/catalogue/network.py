@@ -26,8 +26,7 @@ _MAX_TENSORS = 8
 
 def network(
     source: Annotated[
-        str,
-        Argument(help="A name (see 'dse networks') or an .onnx file.", metavar="NAME|FILE"),
+        str, Argument(help="A name (see 'dse networks') or an .onnx file.", metavar="NAME|FILE")
     ],
     platform: Annotated[
         str | None,

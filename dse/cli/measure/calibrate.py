@@ -49,12 +49,7 @@ class FormOptions:
     ] = None
     fixed: Annotated[bool, Option("--fixed", help="Also fit a frequency-independent term.")] = False
     noise: Annotated[
-        float,
-        Option(
-            min=0.0001,
-            max=1.0,
-            help="Minimum relative standard error of a measurement.",
-        ),
+        float, Option(min=0.0001, max=1.0, help="Minimum relative standard error of a measurement.")
     ] = 0.01
 
 
@@ -72,8 +67,7 @@ def calibrate(
     *,
     forms: FormOptions,
     validate: Annotated[
-        bool,
-        Option("--cross-validate", help="Print leave-one-out errors of every form."),
+        bool, Option("--cross-validate", help="Print leave-one-out errors of every form.")
     ] = False,
     precision: opt.Precision = None,
     dim: opt.Dimensions = None,

@@ -55,10 +55,7 @@ def co_runs(
     ] = None,
     threads: opt.Threads = 1,
     rounds: Annotated[int, Option(min=1, max=100, help="How often the plan is run.")] = 3,
-    seconds: Annotated[
-        float,
-        Option(min=0.05, max=60, help="Time of each run."),
-    ] = 0.5,
+    seconds: Annotated[float, Option(min=0.05, max=60, help="Time of each run.")] = 0.5,
     dim: opt.Dimensions = None,
     seed: opt.WeightSeed = 0,
     force: opt.Force = False,

@@ -42,17 +42,13 @@ def contention(
         str, Option("--unit", help="Unit whose slowdown was measured. Comma-separated.")
     ] = "gpu",
     known: Annotated[
-        list[str] | None,
-        Option("--known", help="Hold a parameter: NAME=VALUE. Repeatable."),
+        list[str] | None, Option("--known", help="Hold a parameter: NAME=VALUE. Repeatable.")
     ] = None,
     name: Annotated[
         str | None, Option("--name", help="Name of the new platform. [default: my-PLATFORM]")
     ] = None,
     source: opt.Source = None,
-    output: Annotated[
-        Path | None,
-        Option("--output", "-o", help="Output platform file."),
-    ] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="Output platform file.")] = None,
     force: opt.Force = False,
 ) -> None:
     """Fit the slowdown by other units' memory traffic to measured co-runs."""

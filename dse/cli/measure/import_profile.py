@@ -59,8 +59,7 @@ def tegrastats(
     ],
     idle: Annotated[Path | None, Option(help="Log of the idle board, to be subtracted.")] = None,
     network: Annotated[
-        str | None,
-        Option("--network", "-n", help="Network that ran. Required for a profile."),
+        str | None, Option("--network", "-n", help="Network that ran. Required for a profile.")
     ] = None,
     platform: Annotated[
         str | None, Option("--platform", "-p", help="Platform that it ran on.")
@@ -199,10 +198,7 @@ def trtexec(
     unit: Annotated[
         str, Option("--unit", help="Unit of rows without a DLA. Comma-separated.")
     ] = "gpu",
-    dla: Annotated[
-        str | None,
-        Option("--dla", help="Unit of DLA rows. Comma-separated."),
-    ] = None,
+    dla: Annotated[str | None, Option("--dla", help="Unit of DLA rows. Comma-separated.")] = None,
     median: Medians = False,
     *,
     measuring: MeasuringOptions,
@@ -232,8 +228,7 @@ def trtexec(
 
 def onnxruntime(
     files: Annotated[
-        list[Path],
-        Argument(help="Profiles written by ONNX Runtime sessions.", metavar="FILE..."),
+        list[Path], Argument(help="Profiles written by ONNX Runtime sessions.", metavar="FILE...")
     ],
     network: NetworkName,
     platform: opt.PlatformName,

@@ -85,8 +85,7 @@ def qai_hub(
 
 def hailo(
     files: Annotated[
-        list[Path],
-        Argument(help="Tables of Hailo's model zoo (.rst).", metavar="FILE..."),
+        list[Path], Argument(help="Tables of Hailo's model zoo (.rst).", metavar="FILE...")
     ],
     platform: opt.PlatformName,
     unit: Annotated[str, Option(help="Unit that ran the networks.")] = "hailo",

@@ -45,12 +45,10 @@ from paretosoc.sdf.grouping.grouping import group_network
 
 NetworkName = Annotated[str, Option("--network", "-n", help="Network: a name or an .onnx file.")]
 At = Annotated[
-    list[str] | None,
-    Option("--at", help="Clocks of the measurement: DOMAIN=MHZ for each, or max."),
+    list[str] | None, Option("--at", help="Clocks of the measurement: DOMAIN=MHZ for each, or max.")
 ]
 Output = Annotated[
-    Path | None,
-    Option("--output", "-o", help="Output profile. [default: print a report only]"),
+    Path | None, Option("--output", "-o", help="Output profile. [default: print a report only]")
 ]
 Merge = Annotated[bool, Option("--merge", help="Add to the profile in the output file.")]
 Replace = Annotated[bool, Option("--force", help="Replace the output file.")]
@@ -88,11 +86,7 @@ MAX_FLAGGED = 12
 
 
 def begin_import(
-    network: str,
-    platform: str,
-    units: Sequence[str] | None,
-    options: MeasuringOptions,
-    source: str,
+    network: str, platform: str, units: Sequence[str] | None, options: MeasuringOptions, source: str
 ) -> Import:
     """Return the profile that an import is to fill. With ``units`` None only the memory's clock is
     needed.

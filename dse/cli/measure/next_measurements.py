@@ -31,17 +31,11 @@ from paretosoc.results.io.canonical_json import finite_or_none
 def next(
     folder: opt.Folder,
     output: Annotated[
-        Path | None,
-        Option("--output", "-o", help="Folder of the plan. [default: DIR-plan]"),
+        Path | None, Option("--output", "-o", help="Folder of the plan. [default: DIR-plan]")
     ] = None,
     goal: Goal = None,
     minutes: Annotated[
-        float,
-        Option(
-            min=0.1,
-            max=MOST_MINUTES,
-            help="Time on the board in minutes.",
-        ),
+        float, Option(min=0.1, max=MOST_MINUTES, help="Time on the board in minutes.")
     ] = 30.0,
     platform: opt.BoardFile = None,
     model: opt.ModelFiles = None,

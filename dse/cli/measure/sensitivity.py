@@ -64,8 +64,7 @@ def sensitivity(
         ),
     ] = None,
     image_std: Annotated[
-        str | None,
-        Option(help="What is divided by, likewise: (value - mean) / std. [default: 1]"),
+        str | None, Option(help="What is divided by, likewise: (value - mean) / std. [default: 1]")
     ] = None,
     dim: opt.Dimensions = None,
     quiet: opt.Quiet = False,

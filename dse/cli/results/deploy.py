@@ -41,8 +41,7 @@ def deploy(
     ] = None,
     platform: opt.BoardFile = None,
     conf: Annotated[
-        Path | None,
-        Option(help="The board's nvpmodel file, whose names and modes are used."),
+        Path | None, Option(help="The board's nvpmodel file, whose names and modes are used.")
     ] = None,
     tensorrt: Annotated[
         str | None,

@@ -121,12 +121,7 @@ class JoinedResult:
             kept = tuple(each.front.members[self.joined.members[k].member] for k in places)
             # Claims and baselines are of all members.
             left = replace(
-                each.front,
-                members=kept,
-                baselines=(),
-                certificate=None,
-                epsilon=None,
-                bounds=None,
+                each.front, members=kept, baselines=(), certificate=None, epsilon=None, bounds=None
             )
             found += [places[k] for k in choose(left, resolution).members]
         return found

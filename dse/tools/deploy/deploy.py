@@ -23,12 +23,7 @@ from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 
 
 def deploy(
-    deployment: Deployment,
-    target: str,
-    folder: Path,
-    options: Options,
-    *,
-    overwrite: bool = False,
+    deployment: Deployment, target: str, folder: Path, options: Options, *, overwrite: bool = False
 ) -> list[str]:
     """Write a deployment.
 

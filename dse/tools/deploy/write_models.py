@@ -17,12 +17,7 @@ from paretosoc.dse.tools.deploy.check_onnx import (
 from paretosoc.dse.tools.deploy.job import Job
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights
 from paretosoc.dse.tools.deploy.searched_inputs import check_models, searched_model
-from paretosoc.dse.tools.deploy.strong_types import (
-    has_scales,
-    kept_types,
-    to_half,
-    to_int8,
-)
+from paretosoc.dse.tools.deploy.strong_types import has_scales, kept_types, to_half, to_int8
 from paretosoc.results.deploy.deployment import NetworkFiles, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
 from paretosoc.sdf.catalogue.catalogue import ModelFile
@@ -198,12 +193,7 @@ class _Saved:
 
 
 def _save(
-    network: _Network,
-    cut: Sequence[ModelPart],
-    files: Sequence[str],
-    types: str,
-    *,
-    filled: bool,
+    network: _Network, cut: Sequence[ModelPart], files: Sequence[str], types: str, *, filled: bool
 ) -> _Saved:
     """Write parts of a network, with the types that they had."""
     if types == "int8" and any(has_scales(part) for part in cut):

@@ -229,11 +229,7 @@ def _device(deployment: Deployment, segment: Segment, runtime: Runtime) -> Json:
         return str(place)
     if runtime is Runtime.RKNN:
         return {"provider": "CPUExecutionProvider", "options": {}, "session": {}}
-    return {
-        "provider": place.name,
-        "options": dict(place.options),
-        "session": dict(place.session),
-    }
+    return {"provider": place.name, "options": dict(place.options), "session": dict(place.session)}
 
 
 def _clocks(
