@@ -9,6 +9,7 @@ from functools import cached_property
 from paretosoc.common.options import as_written
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.front.front import Member as NumericMember
 from paretosoc.results.front.schedule import ScheduledMember
 from paretosoc.results.problem.objectives import displayed, shown_values
@@ -83,13 +84,11 @@ class Member:
             raise WorkloadError(
                 f"{label}: networks with rates are required; 'latency' is for frames"
             )
+        if isinstance(chain, str) or len(set(chain)) < max(2, len(chain)):
+            raise wrong_argument(label, "a list of two or more networks, each once,", chain)
         for name in chain:
             if name not in names:
                 raise WorkloadError(f"{label}: there is no network {name!r} ({', '.join(names)})")
-        if len(set(chain)) < max(2, len(chain)):
-            raise WorkloadError(
-                f"{label}: two or more networks are required, each once, got {', '.join(chain)}"
-            )
         responses = self._responses_ps()
         if responses is None:
             return None

@@ -80,6 +80,9 @@ class Experiment:
         """Return a key of its engine: units with the same times run the same one."""
         return self.stretch.column, self.at.groups
 
+    def __repr__(self) -> str:
+        return f"<Experiment: {self.words}>"
+
     @property
     def words(self) -> str:
         """Return it in a line."""

@@ -32,9 +32,11 @@ def test_reaction_times_are_shown(dse, tmp_path) -> None:
     assert '"reactions_ms.camera,detect"' in dse(*shown, "--csv").out
     member = paretosoc.load(folder)[0]
     assert member.reaction_ms(["camera", "detect"]) == pytest.approx(waiting)
+    with pytest.raises(paretosoc.DseError, match=r"chain: a list of .* required, got 'camera'"):
+        member.reaction_ms("camera")
     for chain, words in (
         ("camera,none", "there is no network 'none' (camera, detect, plan)"),
-        ("camera", "two or more networks are required"),
+        ("camera", "a list of two or more networks, each once, is required, got ['camera']"),
         ("camera,plan,camera", "each once"),
     ):
         refused = dse("show", folder, "--chain", chain)

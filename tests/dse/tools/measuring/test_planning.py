@@ -146,6 +146,7 @@ def test_python(pair_folder):
     plan = dse_library.plan_measurements(front, goal="fastest", minutes=6, draws=200)
     assert len(repr(plan)) < 400
     assert plan.experiments
+    assert len(repr(plan.experiments[0])) < 400
     assert plan.minutes <= 6
     assert set(plan.now) == {"fastest"}
     for wrong in ({"minutes": 0}, {"minutes": "long"}, {"draws": 0}, {"seed": -1}, {"goal": 1}):
