@@ -107,12 +107,7 @@ def calibrate_table(
         PlatformError: on a time that beats the hardware, and nothing explains it.
         DseError: on a table, platform or network that cannot be used.
     """
-    notes = []
-    if precision is None and len({peak.precision for u in platform.units for peak in u.peaks}) > 1:
-        notes.append(
-            f"all rows are taken as {platform.default_precision}, the default of {platform.name}; "
-            f"{as_written('precision')} takes another number format"
-        )
+    notes = format_notes(platform, precision)
     precision = choose_precision(platform, precision)
     groups = subjects(read_measurements(table, platform))
     networks, comparisons = {}, list[Comparison]()
@@ -179,6 +174,18 @@ def calibrate_table(
             f"{platform.board_mw / 1000:g} W"
         )
     return Calibration(platform, groups, shapes, tuple(results), document, tuple(notes))
+
+
+def format_notes(platform: Platform, precision: str | None) -> list[str]:
+    """Return a note on the number format of measurements if none was named, and there are several,
+    or nothing."""
+    formats = {peak.precision for unit in platform.units for peak in unit.peaks}
+    if precision is not None or len(formats) < 2:
+        return []
+    return [
+        f"all rows are taken as {platform.default_precision}, the default of {platform.name}; "
+        f"{as_written('precision')} takes another number format"
+    ]
 
 
 def _assumed_clocks(rows: Sequence[ClockMeasurement]) -> list[str]:

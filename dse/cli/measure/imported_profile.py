@@ -19,6 +19,7 @@ from paretosoc.dse.cli.shared.terminal import say
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds_by_name import Clocks
 from paretosoc.dse.problem.domains import ladder_point
+from paretosoc.dse.tools.calibration import format_notes
 from paretosoc.dse.workload.fields import split
 from paretosoc.dse.workload.options import FIELDS
 from paretosoc.fitness.cost_model.support import layer_support
@@ -106,7 +107,9 @@ def begin_import(
     clocks = _clocks(chip, options.at or ())
     _need_clocks([] if units is None else chosen, chip, dict(clocks))
     macs = sum(group.macs for group in grouped.groups)
-    return Import(grouped, chip, Subject(imported.graph.name, macs, form, clocks), source)
+    made = Import(grouped, chip, Subject(imported.graph.name, macs, form, clocks), source)
+    made.lines.extend(format_notes(chip, options.precision))
+    return made
 
 
 def unit_names(text: str) -> tuple[str, ...]:

@@ -61,6 +61,8 @@ def test_times_of_one_dla_hold_on_the_other_until_it_has_its_own(dse, folder):
     done = dse(*command, "-o", profile)
     assert done.status == 0, done.err
     assert f"dla1: takes what was measured of {NETWORK} on dla0, as jetson-agx-xavier" in done.out
+    assert "all rows are taken as fp16, the default of jetson-agx-xavier; --precision" in done.out
+    assert "rows are taken" not in dse(*command, "--precision", "int8").out
     first, second = times()
     assert first
     assert second == first
