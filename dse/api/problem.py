@@ -51,10 +51,7 @@ class Problem:
     """The numeric problem, and the networks and costs that it was built from."""
 
     def __init__(
-        self,
-        networks: Networks,
-        platform: str | Path | Platform,
-        **options: Unpack[ProblemOptions],
+        self, networks: Networks, platform: str | Path | Platform, **options: Unpack[ProblemOptions]
     ) -> None:
         """Build a problem from names, files or objects.
 

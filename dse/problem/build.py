@@ -238,10 +238,7 @@ def build_problem(
 
 
 def _losses_of(
-    workload: Workload,
-    groups: Sequence[GroupedNetwork],
-    losses: LossTable,
-    choice: UnitFormat,
+    workload: Workload, groups: Sequence[GroupedNetwork], losses: LossTable, choice: UnitFormat
 ) -> IntArray:
     """Return [groups of all networks]: accuracy that each loses in the format, ppm."""
     rows = [

@@ -99,11 +99,7 @@ def choose_execution(
 
 
 def check_objectives(
-    texts: Sequence[str],
-    objectives: Sequence[Objective],
-    *,
-    free_running: bool,
-    has_rates: bool,
+    texts: Sequence[str], objectives: Sequence[Objective], *, free_running: bool, has_rates: bool
 ) -> None:
     """Check that objectives have a meaning with, or without, a common frame and rates.
 

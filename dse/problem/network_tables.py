@@ -105,10 +105,7 @@ def check_size(networks: Sequence[GroupedNetwork]) -> None:
 
 
 def _grouped(
-    network: ImportedNetwork,
-    platform: Platform,
-    entries: Sequence[UnitFormat],
-    options: Options,
+    network: ImportedNetwork, platform: Platform, entries: Sequence[UnitFormat], options: Options
 ) -> GroupedNetwork:
     layers = [actor.layer for actor in network.graph.actors if actor.layer is not None]
     formats = dict.fromkeys(entry.number_format for entry in entries)

@@ -11,12 +11,7 @@ from paretosoc.dse.api.views.sureness import describe_sureness
 from paretosoc.dse.certificate.summary import describe_proof
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.errors import ResultError
-from paretosoc.results.front.named_members import (
-    FASTEST,
-    choose_member,
-    mark_members,
-    member_title,
-)
+from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
 from paretosoc.results.text.front import front_table
 from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_lines
 from paretosoc.results.text.member_diff import describe_difference, member_lines

@@ -149,10 +149,7 @@ def check_equality(
 
 
 def check_formats(
-    parts: Sequence[tuple[WrittenPart, int]],
-    values: Values,
-    types: str | None,
-    label: str,
+    parts: Sequence[tuple[WrittenPart, int]], values: Values, types: str | None, label: str
 ) -> float | None:
     """Run each part in its number format on the inputs of the same part in FP32.
 
@@ -197,11 +194,7 @@ def _run_part(runtime: Any, written: WrittenPart, values: Values, label: str) ->
 
 
 def _difference(
-    expected: NDArray[Any],
-    found: NDArray[Any],
-    label: str,
-    tolerance: float,
-    claim: str,
+    expected: NDArray[Any], found: NDArray[Any], label: str, tolerance: float, claim: str
 ) -> tuple[float, float]:
     """Return the largest difference, and as a share of the largest expected value."""
     if expected.shape != found.shape:
