@@ -83,7 +83,7 @@ def evaluate(
         }
         if clocks_mhz is not None:
             document["operating_points"] = dict(clocks_mhz)
-        wanted = mapping_from_document(document, "mapping")
+        wanted = mapping_from_document(document, "")
     row = row_of_mapping(wanted, problem.numeric, problem.costs)
     found = evaluate_row(problem.numeric, row)
     return Evaluated(Member(found.member, -1, (), problem.numeric), found.constraints)

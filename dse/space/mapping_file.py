@@ -30,7 +30,7 @@ MAX_BYTES = 16 << 20
 
 @dataclass(frozen=True)
 class UserMapping:
-    """Units and clocks as the user wrote them. ``label`` starts messages.
+    """Units and clocks as the user wrote them. ``label``: the file, or nothing for arguments.
 
     ``units``: network to a unit, a list of units, or ranges of groups to units.
     ``clocks``: domain to ``max``, ``min`` or a frequency in MHz.
@@ -41,6 +41,11 @@ class UserMapping:
     units: Mapping[str, Any]
     clocks: Mapping[str, str]
     priorities: Mapping[str, Any]
+
+    def place(self, field: str) -> str:
+        """Return a field of the file, or the argument that stands for it."""
+        argument = "clocks_mhz" if field == "operating_points" else field
+        return f"{self.label}: $.{field}" if self.label else argument
 
 
 def load_mapping(path: Path) -> UserMapping:
@@ -107,13 +112,13 @@ def row_of_mapping(
     ]:
         if name not in known:
             raise WorkloadError(
-                f"{mapping.label}: $.{field}: there is no network {shortened(name)!r} in the "
+                f"{mapping.place(field)}: there is no network {shortened(name)!r} in the "
                 f"workload ({_hint(name, known)})"
             )
     units = [unit.name for unit in problem.units]
     row: list[int] = []
     for n, network in enumerate(problem.networks):
-        path = f"{mapping.label}: $.mapping[{network.name!r}]"
+        path = f"{mapping.place('mapping')}[{network.name!r}]"
         if network.name not in mapping.units:
             raise WorkloadError(f"{path}: is missing")
         chosen = _units_of(mapping.units[network.name], network, path)
@@ -131,7 +136,7 @@ def row_of_mapping(
         levels = [levels] * count if isinstance(levels, int) else levels
         if count and len(levels) != count:
             raise WorkloadError(
-                f"{mapping.label}: $.priorities[{network.name!r}]: an integer, or {count} in a "
+                f"{mapping.place('priorities')}[{network.name!r}]: an integer, or {count} in a "
                 f"list, are required, got {len(levels)}"
             )
         row += levels[:count]
@@ -189,7 +194,7 @@ def _points(mapping: UserMapping, problem: Problem) -> list[int]:
     for name in mapping.clocks:
         if name not in domains:
             raise WorkloadError(
-                f"{mapping.label}: $.operating_points: there is no domain {shortened(name)!r} "
+                f"{mapping.place('operating_points')}: there is no domain {shortened(name)!r} "
                 f"({_hint(name, domains)})"
             )
     return [_point(mapping, domain) for domain in problem.domains]
@@ -200,7 +205,7 @@ def _point(mapping: UserMapping, domain: ProblemDomain) -> int:
     if domain.name not in mapping.clocks:
         return int(allowed[-1])
     value = mapping.clocks[domain.name]
-    label = f"{mapping.label}: $.operating_points[{domain.name!r}]: {value}"
+    label = f"{mapping.place('operating_points')}[{domain.name!r}]: {value}"
     point = ladder_point(domain.frequencies_khz, value, label, allowed[0])
     if point not in allowed:
         clocks = [f"{domain.frequencies_khz[p] / 1000:g}" for p in (allowed[0], allowed[-1])]
