@@ -315,4 +315,4 @@ def _check_new(folder: Path, output: str) -> None:
 
 def _at_most(what: str, value: float, most: float) -> None:
     if not 0 <= value <= most:
-        raise DseError(f"{what}: a number from 0 to {most:g} is required, got {value:g}")
+        raise DseError(f"{what}: a number from 0 to {most:g} is required, got {value}")

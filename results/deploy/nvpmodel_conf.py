@@ -133,7 +133,7 @@ def _spelled(parameter: ModeParameter, conf: NvpmodelConf, label: str) -> ModePa
         if present:
             return ModeParameter(parameter.domain, parameter.hertz, (present,),
                                  parameter.has_minimum)  # fmt: skip
-    spellings = " or ".join(names[0] for names in parameter.names)
+    spellings = " or ".join(dict.fromkeys(names[0] for names in parameter.names))
     raise ResultError(f"{label}: has no PARAM {spellings}, which would set {parameter.domain!r}")
 
 

@@ -30,7 +30,7 @@ def choice_views(choice: BoardChoice, width: int) -> list[RenderableType]:
     )
     head, *rest = heading_lines(choice)
     below = [*remark_lines(choice), *joined_lines(choice.fronts)]
-    return [f"{choice.workload}: {head}", *rest, "", *tables, *below]
+    return [f"{choice.workload}: {head}", *rest, *(["", *tables] if boards else ()), *below]
 
 
 def ranked(choice: BoardChoice) -> list[Board]:

@@ -71,6 +71,13 @@ def test_files_of_nvpmodel_that_cannot_be_used(change, message):
         power_modes_of(parse_nvpmodel_conf(CONF.replace(*change), "conf"), known, "conf")
 
 
+def test_spellings_of_a_missing_clock_are_named_once():
+    """Releases differ in how many cores they name, not in the first."""
+    known = load_platform("jetson-orin-nx-16gb").deployment.power_modes
+    with pytest.raises(ResultError, match="has no PARAM CPU_A78_0, which would set 'cpu'"):
+        power_modes_of(parse_nvpmodel_conf(CONF, "conf"), known, "conf")
+
+
 def test_modes_are_played_by_the_timeline(pair_folder, dse):
     """MAXN is the problem's fastest clocks; every mode is what dse evaluate gives for them."""
     deployment = deployment_of(pair_folder, 0)

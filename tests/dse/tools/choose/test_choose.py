@@ -167,6 +167,7 @@ def test_every_limit_of_the_option_is_one_of_the_explorations(dse, tmp_path: Pat
     assert found["boards"][0]["memory_mb"] + found["boards"][0]["memory_left_mb"] == 300
     done = dse(*call, "--limit", "memory-cap=1")
     assert (done.status, "memory: at most 1 MB" in done.out) == (1, True)
+    assert "serves" not in done.out
 
 
 def test_what_no_board_can_run_is_an_error(dse, tmp_path: Path) -> None:
