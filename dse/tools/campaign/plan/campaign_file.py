@@ -134,7 +134,8 @@ def _check_objectives(
     from paretosoc.dse.workload.objectives import parse_objective
 
     if has_min_rate and not free_running:
-        raise WorkloadError("min_rate_hz: free_running is required")
+        free = as_written("free_running")
+        raise WorkloadError(f"{as_written('min_rate_hz')}: {free} is required")
     parts = split(text)
     asked_for = [parse_objective(part, workload.members) for part in parts]
     check_objectives(parts, asked_for, free_running=free_running, has_rates=workload.has_rates)

@@ -344,6 +344,7 @@ def test_no_board_for_it_is_status_1(dse, tmp_path: Path) -> None:
         (("--boards", "jetson-nano", "--precision", "int8"), "int8"),
         (("--power-cap", "nan"), "--power-cap"),
         (("--power-cap", "-1"), "--power-cap"),
+        (("--limit", "min-rate=3"), "--limit min-rate: --free-running is required"),
         (("--deadline", "nobody=3"), "--deadline: there is no network 'nobody' in the workload"),
         (("--dim", "seen:nothing=3"), "'seen' has no dynamic dimension 'nothing' (its sizes are"),
         (("--dim", "nothing=3"), "--dim: no network has a dynamic dimension 'nothing' (their"),
