@@ -87,7 +87,8 @@ def assemble(
         of_continued(parse_objective(text, names), text, workload) for text in options.objectives
     )
     if len(set(objectives)) != len(objectives):
-        raise WorkloadError(f"objectives: each at most once, got {', '.join(options.objectives)}")
+        got = ", ".join(options.objectives)
+        raise WorkloadError(f"{as_written('objectives')}: each at most once, got {got}")
     execution = choose_execution(workload, options, objectives)
     kinds = {part.kind for objective in objectives for part in objective.parts(names)}
     workload = with_limits(workload, options)

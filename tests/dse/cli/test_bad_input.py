@@ -176,7 +176,7 @@ def test_options_that_exclude_each_other(refused):
     both = ("--objective", "throughput", "--objective", "energy", "--fps", "3")
     assert "exclude each other" in refused("squeezenet", *ON_XAVIER, *both)
     twice = ("--objective", "energy", "--objective", "energy")
-    assert "at most once" in refused("squeezenet", *ON_XAVIER, *twice)
+    assert "--objective: each at most once" in refused("squeezenet", *ON_XAVIER, *twice)
     pins = ("--fix", "squeezenet:0=gpu", "--fix", "squeezenet:0=dla0")
     assert "a pin forbids it" in refused("squeezenet", *ON_XAVIER, *pins)
 
