@@ -201,19 +201,28 @@ def timing_commands(
     )
 
 
+def whole_engines(deployment: Deployment) -> list[int]:
+    """Return the networks of which one engine can be made."""
+    return [
+        n
+        for n, network in enumerate(deployment.problem.networks)
+        if network.name not in deployment.tasks
+        if _engine_options(deployment, deployment.segments(n)) is not None
+    ]
+
+
 def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
     """Return the DLA core of an engine of the entire network, or None for the GPU.
 
     Raises:
         ResultError: if there is no such engine. ``label`` starts the message.
     """
-    segments = deployment.segments(network)
-    if _engine_options(deployment, segments) is None:
+    if network not in whole_engines(deployment):
         raise ResultError(
             f"{label}: it is one engine only without a second DLA core, and with names that "
             f"--layerDeviceTypes can say; {as_target('triton')} runs segments"
         )
-    return next(iter(_dlas(deployment, segments)), None)
+    return next(iter(_dlas(deployment, deployment.segments(network))), None)
 
 
 def engine_file(model: str) -> str:

@@ -51,6 +51,7 @@ from paretosoc.results.deploy.trtexec_script import (
     tensorrt_version,
     trtexec_script,
     version_notes,
+    whole_engines,
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.runtimes import Runtime
@@ -128,7 +129,7 @@ def _write_engines(job: Job) -> Facts:
     version = tensorrt_version(job.deployment, job.options.tensorrt)
     job.write_text(TRTEXEC_FILE, trtexec_script(job.deployment, version), executable=True)
     types, notes = _types(job, version)
-    models = write_segments(job, entire=True, types=types)
+    models = write_segments(job, entire=whole_engines(job.deployment), types=types)
     job.notes.extend([*notes, *_foreign_operators(models)])
     return {"models": models, "devices": unit_engines(job.deployment)}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -30,7 +30,7 @@ SEED = 0
 def write_segments(
     job: Job,
     *,
-    entire: bool = False,
+    entire: Container[int] = (),
     types: str = "fp32",
     filled: bool = False,
     files: Sequence[NetworkFiles] | None = None,
@@ -38,7 +38,7 @@ def write_segments(
     """Write a model for each segment.
 
     Args:
-        entire: the networks in one piece, too.
+        entire: networks that are written in one piece, too.
         types: number format that the tensors' types say: ``fp32`` leaves them.
         filled: give models random values for the weights that they lack.
         files: their names, below the folder.
@@ -52,7 +52,7 @@ def write_segments(
             deployed.append(NO_MODEL)
             continue
         layers = [job.deployment.layers(s) for s in job.deployment.segments(network.number)]
-        if entire and len(layers) > 1:
+        if network.number in entire and len(layers) > 1:
             everything = network.cut([[name for part in layers for name in part]])
             _cast(network, _save(network, everything, [names.whole], types, filled=filled))
         saved = _save(network, network.cut(layers), names.segments, types, filled=filled)

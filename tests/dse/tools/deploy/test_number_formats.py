@@ -43,6 +43,7 @@ def test_each_stretch_has_an_engine_in_its_format(dse, run, tmp_path):
     assert ["--useDLACore=0" in options for options in flags] == [False, False, True]
     assert "TensorRT 10" in script
     assert "No engine of the whole" in script
+    assert len(list((tmp_path / "out").glob("*.onnx"))) == 3, "the whole is not written for nothing"
     document = json.loads((tmp_path / "out" / "deployment.json").read_text())
     (network,) = document["networks"]
     assert [(s["unit"], s["number_format"]) for s in network["segments"]] == [
