@@ -25,8 +25,7 @@ def csdf(
     folder: opt.Folder,
     member: opt.MemberName = "knee",
     output: Annotated[
-        Path | None,
-        Option("--output", "-o", help="Output file: .json, or .xml for SDF3."),
+        Path | None, Option("--output", "-o", help="Output file: .json, or .xml for SDF3.")
     ] = None,
     in_order: Annotated[
         bool, Option("--in-order", help="Write the graph without software pipelining.")

@@ -18,8 +18,7 @@ from paretosoc.results.errors import ResultError
 def report(
     folder: opt.Folder,
     output: Annotated[
-        Path | None,
-        Option("--output", "-o", help="Output file. [default: DIR/report.html]"),
+        Path | None, Option("--output", "-o", help="Output file. [default: DIR/report.html]")
     ] = None,
     platform: opt.BoardFile = None,
     force: opt.Force = False,

@@ -26,8 +26,7 @@ class Plot(StrEnum):
 
 def plot(
     what: Annotated[
-        Plot,
-        Argument(metavar="PICTURE", help="front, gantt, convergence, energy or roofline."),
+        Plot, Argument(metavar="PICTURE", help="front, gantt, convergence, energy or roofline.")
     ],
     folders: Annotated[
         list[Path],

@@ -42,8 +42,7 @@ def show(
         bool, Option("--csv", help="Print the choices as CSV, or all members with --all.")
     ] = False,
     all_rows: Annotated[
-        bool,
-        Option("--all", help="Print all members, or all rows of a schedule."),
+        bool, Option("--all", help="Print all members, or all rows of a schedule.")
     ] = False,
     resolution: Resolution = None,
     chain: Annotated[

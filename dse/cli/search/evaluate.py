@@ -96,10 +96,7 @@ def _check_combination(
 
 
 def _problem(
-    networks: list[str] | None,
-    platform: str | None,
-    source: Path | None,
-    given: Given,
+    networks: list[str] | None, platform: str | None, source: Path | None, given: Given
 ) -> tuple[Problem, CostOrigins | None]:
     from paretosoc.dse.cli.shared.build import problem_from_texts
     from paretosoc.dse.problem.build import cost_origins

@@ -39,8 +39,7 @@ Engine = Annotated[
     ),
 ]
 Seed = Annotated[
-    int,
-    Option(min=0, max=opt.MAX_SEED, help="Random seed. The same seed gives the same front."),
+    int, Option(min=0, max=opt.MAX_SEED, help="Random seed. The same seed gives the same front.")
 ]
 
 

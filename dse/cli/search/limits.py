@@ -16,11 +16,7 @@ LEAST = 0.001
 """Smaller gains are called that."""
 
 
-def limits(
-    folder: opt.Folder,
-    seed: opt.Seed = 0,
-    as_json: opt.AsJson = False,
-) -> None:
+def limits(folder: opt.Folder, seed: opt.Seed = 0, as_json: opt.AsJson = False) -> None:
     """Estimate how much better the front would be if one of its limits were relaxed.
 
     Runs one short search per limit, so the results are lower bounds on the benefit.
