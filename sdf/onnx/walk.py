@@ -185,7 +185,7 @@ class _State:
         condition = self.tensors.get(node.inputs[0]) if node.inputs else None
         value = None if condition is None else condition.value
         if node.operator != "If" or value is None or value.size != 1:
-            reason = "it repeats a graph, as often as the data say; export the model without it"
+            reason = "it repeats a graph; export the model without it, as unrolled layers"
             if node.operator == "If":
                 names = ", ".join(map(repr, self._inputs_behind(node.inputs[0]))) or "the data"
                 reason = (

@@ -56,7 +56,8 @@ def test_counts_are_those_of_a_run(name: str) -> None:
 @pytest.mark.parametrize("name", sorted(set(TABLE) - set(COUNTED)))
 def test_what_depends_on_data_or_repeats_is_refused_by_name(name: str) -> None:
     operator = {"if_on_data": "If", "loop": "Loop", "scan": "Scan"}[name]
-    with pytest.raises(GraphError, match=rf"control flow \({operator}\)"):
+    why = "its condition depends on '" if operator == "If" else "it repeats a graph; export the"
+    with pytest.raises(GraphError, match=rf"flow \({operator}\) cannot be mapped, for {why}"):
         imported(name)
 
 
