@@ -80,10 +80,7 @@ def _limits(problem: Problem, of: Of, index: int = 0, which: str = "") -> list[s
     """Return the limits that one owner sets, in the order that published claims have."""
     owner = of.of(problem)[index]
     limits = [
-        (
-            next((kind for kind in kinds if kind.applies(problem)), kinds[0]),
-            getattr(owner, field),
-        )
+        (next((kind for kind in kinds if kind.applies(problem)), kinds[0]), getattr(owner, field))
         for field, kinds in fields_of(of).items()
     ]
     return [

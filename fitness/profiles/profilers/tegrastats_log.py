@@ -125,10 +125,7 @@ def _sample(body: str) -> Sample:
     loads: dict[str, tuple[int | None, int | None]] = {}
     for found in _LOAD.finditer(body):
         mhz = found[3].split(",")[0] if found[3] else found[4]
-        loads[found[1]] = (
-            int(found[2]) if found[2] else None,
-            int(mhz) if mhz else None,
-        )
+        loads[found[1]] = (int(found[2]) if found[2] else None, int(mhz) if mhz else None)
     emc = loads.get("EMC_FREQ", (None, None))
     gpu = loads.get("GR3D_FREQ", (None, None))
     cores = _CPU.search(body)

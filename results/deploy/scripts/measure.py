@@ -328,6 +328,10 @@ def main() -> int:
         results = read_document(RESULTS)
         if results["plan_sha256"] != plan["content_sha256"]:
             sys.exit("measure.py: results.json is of another plan; move it away")
+    with contextlib.suppress(OSError):
+        load = Path(f"{ROOT}/proc/loadavg").read_text().split(" ", 1)[0]
+        if float(load) > 0.5:
+            print(f"load average {load}: programs that run beside this one count in the times")
     # As exceptions, so that clocks are put back.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(1))

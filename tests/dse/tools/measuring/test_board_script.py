@@ -256,6 +256,15 @@ def test_a_board_without_trtexec_is_told_how_to_name_it(desk):
     assert output.splitlines()[-1].startswith("measure.py: nothing was measured")
 
 
+@pytest.mark.parametrize(("load", "is_told"), [("3.20", True), ("0.40", False)])
+def test_a_board_that_is_at_work_already_is_told_so(small_desk, load, is_told):
+    (small_desk.board.root / "proc").mkdir()
+    (small_desk.board.root / "proc" / "loadavg").write_text(f"{load} 1.00 1.00 3/100 77\n")
+    _, output = small_desk.run(TRTEXEC="/nowhere/trtexec")
+    told = "load average 3.20: programs that run beside this one count in the times\n"
+    assert (told in output) == is_told
+
+
 def test_clocks_that_cannot_be_set_fail_the_experiment(desk):
     shutil.rmtree(desk.board.path(f"{BPMP}/emc"))
     status, _ = desk.run()
