@@ -231,10 +231,7 @@ def engine_file(model: str) -> str:
 
 
 def _start(deployment: Deployment, version: Version) -> str:
-    needed = "".join(
-        f': "${{{name}:?is required: the UUID of GPU instance {unit} (nvidia-smi -L)}}"\n'
-        for unit, name in _instances(deployment).items()
-    )
+    needed = "".join(f': "{value}"\n' for value in _instances(deployment).values())
     return _START.format(major=version[0]) + needed
 
 
@@ -258,9 +255,13 @@ def _gpus(deployment: Deployment, segments: Sequence[Segment]) -> set[str]:
 
 
 def _instances(deployment: Deployment) -> dict[str, str]:
-    """Return the shell variables that hold the UUIDs of GPU instances, if there are several."""
+    """Return the UUIDs of GPU instances, if there are several: shell variables, required."""
     gpus = [unit for unit, core in deployment.cores.items() if core is None]
-    return {unit: re.sub(r"\W", "_", unit) for unit in gpus} if len(gpus) > 1 else {}
+    names = {unit: re.sub(r"\W", "_", unit, flags=re.A) for unit in gpus if len(gpus) > 1}
+    return {
+        unit: f"${{{name}:?is required: the UUID of GPU instance {name} (nvidia-smi -L)}}"
+        for unit, name in names.items()
+    }
 
 
 def _pool_option(deployment: Deployment, segments: Sequence[Segment]) -> str:
@@ -318,7 +319,7 @@ def _commands(
     engine, profile = engine_file(file), file.removesuffix(".onnx") + ".profile.json"
     instances = _instances(deployment)
     at = "".join(
-        f'CUDA_VISIBLE_DEVICES="${instances[gpu]}" '
+        f'env CUDA_VISIBLE_DEVICES="{instances[gpu]}" '
         for gpu in _gpus(deployment, segments)
         if gpu in instances
     )
