@@ -255,9 +255,9 @@ def node_data(shown: ScheduledMember, origins: CostOrigins) -> dict[str, bytes]:
 
     The values are texts by names of nodes, which are those of layers: ``gpu, 0.83 ms, 4.1 mJ with
     12 layers``. Time and energy are those of the layer's group, contention included, in its first
-    execution. The energy is that above idle.
+    execution, if one is shown. The energy is that above idle.
     """
-    problem = shown.problem
+    problem, units = shown.problem, shown.member.design.units.tolist()
     dynamic_mw = activity(problem, shown.member).dynamic_mw
     first = {row.group: row for row in reversed(shown.schedule.groups)}
     documents = {}
@@ -266,14 +266,14 @@ def node_data(shown: ScheduledMember, origins: CostOrigins) -> dict[str, bytes]:
             continue
         nodes: dict[str, dict[str, str]] = {}
         for g, group in zip(network.groups, origin.groups, strict=True):
-            row = first[g]
-            unit = problem.units[row.unit].name
-            took_ps, size = row.end_ps - row.start_ps, len(group.layers)
-            ms, mj = took_ps / PS_PER_MS, took_ps * dynamic_mw[g] / FJ_PER_MJ
-            colour = COLOURS[problem.unit_of[row.unit] % len(COLOURS)]
-            value = f"{unit}, {ms:.4g} ms, {mj:.4g} mJ" + (
-                f" with {size} layers" if size > 1 else ""
-            )
+            u, size = units[g], len(group.layers)
+            colour = COLOURS[problem.unit_of[u] % len(COLOURS)]
+            value = f"{problem.units[u].name}, starts after the shown part"
+            if g in first:
+                took_ps = first[g].end_ps - first[g].start_ps
+                ms, mj = took_ps / PS_PER_MS, took_ps * dynamic_mw[g] / FJ_PER_MJ
+                value = f"{problem.units[u].name}, {ms:.4g} ms, {mj:.4g} mJ"
+                value += f" with {size} layers" if size > 1 else ""
             nodes |= {layer: {"value": value, "bgColor": colour} for layer in group.layers}
         document = {"name": f"{network.name}: unit, time", "results": nodes}
         documents[network.name] = (json.dumps(document, indent=1) + "\n").encode()

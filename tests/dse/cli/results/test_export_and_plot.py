@@ -2,12 +2,14 @@
 
 import json
 import re
+from dataclasses import replace
 
 import optuna
 import pytest
 
 from paretosoc.dse.api.front import Front
 from paretosoc.results.export.result_folder import read_results
+from paretosoc.results.export.trace import node_data
 
 
 def test_trace_of_two_members(dse, pair_folder, tmp_path):
@@ -70,6 +72,19 @@ def test_node_data_have_every_layer_with_its_unit(dse, pair_folder, tmp_path):
     ]
     assert outcome.out.splitlines() == written
     assert dse("analyze", "export", pair_folder, "--to", "model-explorer", "-o", file).status == 2
+
+
+def test_node_data_of_layers_that_are_not_shown(pair_folder):
+    """Beside a fast network a slow one that runs freely ends no frame in the part that is shown."""
+    front = Front.load(pair_folder)
+    shown = front["fastest"].scheduled
+    cut = replace(shown.schedule, groups=shown.schedule.groups[:1])
+    data = node_data(replace(shown, schedule=cut), front.costs)
+    name = front.problem.networks[1].name
+    unit = front["fastest"].mapping[name][0]
+    first = front.costs.networks[1].groups[0].layers[0]
+    found = json.loads(data[name])["results"][first]["value"]
+    assert found == f"{unit}, starts after the shown part"
 
 
 def test_a_study_has_all_members_as_its_best_trials(dse, pair_folder, tmp_path):
