@@ -195,8 +195,7 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
 def _minimised(front: Front) -> tuple[FloatArray, FloatArray]:
     """Return the values of a front, all minimised, and the objectives' signs. Refuse an empty
     one."""
-    if not len(front):
-        raise ResultError("the front is empty: it has no member to be measured")
+    front.numeric.require_members("be measured")
     signs = np.array([-1.0 if o.larger_is_better else 1.0 for o in front.problem.objectives])
     return front.values * signs, signs
 

@@ -6,12 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_arguments
 from paretosoc.dse.problem.constraint_status import limit_in_units
+from paretosoc.dse.space.members import rows_of
 from paretosoc.dse.tools.analysis.limits import LimitPrice as NumericPrice
 from paretosoc.dse.tools.analysis.limits import LimitPrices as NumericPrices
 from paretosoc.dse.tools.analysis.limits import limit_prices
@@ -82,7 +81,8 @@ def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None)
     if front.numeric.robust is not None:
         measure = front.numeric.robust.measure
         raise WorkloadError(f"limits: fronts of nominal costs are required, got one by {measure}")
-    rows = np.stack([member.numeric.design.row for member in front])
+    front.numeric.require_members("compare with")
+    rows = rows_of(front.numeric.members)
     found = limit_prices(front.problem, rows, seed=seed, jobs=jobs or os.cpu_count() or 1)
     return LimitPrices(
         tuple(_price(front, price) for price in found.prices),

@@ -183,6 +183,7 @@ def prove(
     problem = front.problem
     chosen = Limits() if limits is None else limits
     check_magnitudes(problem)
+    front.require_members("prove")
     rows = rows_of(front.members)
     for index in np.flatnonzero(~DesignSpace(problem).holds(rows)).tolist():
         raise ResultError(f"member {index}: must be a design point of the problem's space")

@@ -19,8 +19,9 @@ def write_study(front: Front, path: Path, name: str) -> None:
     objectives as values, of a search with errors their measures.
 
     Raises:
-        ResultError: if Optuna is not installed.
+        ResultError: if the front is empty, or Optuna is not installed.
     """
+    front.require_members("write")
     optuna = optional_import("optuna", extra="optuna", purpose="a study")
     problem = front.problem
     optuna.logging.set_verbosity(optuna.logging.WARNING)

@@ -377,6 +377,15 @@ class Front:
     def __repr__(self) -> str:
         return f"<Front: {len(self.members)} members of {self.problem!r}>"
 
+    def require_members(self, to_do: str) -> None:
+        """Accept a front with members.
+
+        Raises:
+            ResultError: if it is empty. The message ends in what was ``to_do`` with one.
+        """
+        if not self.members:
+            raise ResultError(f"the front is empty: it has no member to {to_do}")
+
     @property
     def objective_array(self) -> IntArray:
         """Return the objectives of all members, [members, objectives]. All are minimised.

@@ -74,8 +74,7 @@ def choose_member(front: Front, text: str) -> int:
         ResultError: if the front is empty or there is no such member. The message lists the
             members.
     """
-    if not front.members:
-        raise ResultError("the front is empty: it has no member to choose")
+    front.require_members("choose")
     count = len(front.members)
     if (index := member_number(text, count)) is not None:
         return index

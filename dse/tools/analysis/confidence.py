@@ -76,8 +76,7 @@ def confidence(
         ResultError: if the front is empty, there is no such goal, or figures would leave int64.
     """
     check_arguments(draws=draws, seed=seed)
-    if not front.members:
-        raise ResultError("the front is empty: it has no member to be sure of")
+    front.require_members("be sure of")
     goals = goals_of(front.problem, goal)
     choices = choose(front, resolution)
     (drawn,) = Drawn.of_each(front, errors, (choices,), goals, draws, seed)
@@ -95,8 +94,7 @@ def confidence_in_all(
         ResultError: if the front is empty, or figures would leave int64.
     """
     check_arguments(draws=draws, seed=seed)
-    if not front.members:
-        raise ResultError("the front is empty: it has no member to be sure of")
+    front.require_members("be sure of")
     members, choices = choose(front, 0), choose(front)
     goals = goals_of(front.problem, None)
     of_members, of_choices = Drawn.of_each(front, errors, (members, choices), goals, draws, seed)

@@ -40,6 +40,8 @@ def verify_measures(
         yield not_checked("measures", "costs.json is required, which says how far costs are off")
         return
     designs = [*front.members, *(point.member for point in front.baselines if not point.breaks)]
+    if not designs:
+        return
     small, rows = at_clocks_of(front.problem, rows_of(designs))
     # What was measured after the search says nothing of its draws.
     errors = replace(stated_errors(front.problem, costs), measured=())

@@ -64,9 +64,8 @@ def fastest_served(
 ) -> tuple[Deployment, list[str]]:
     """Return the fastest member that a format can serve, and a note if a faster one cannot. If none
     can be served, return the fastest of all."""
+    front.require_members("deploy")
     order = by_speed(front)
-    if not order:
-        raise ResultError("the front is empty: it has no member to deploy")
     deployments = [Deployment(front, index, platform, origins) for index in order]
     form = format_named(target, deployments[0])
     reason = _reason_against(deployments[0], form)

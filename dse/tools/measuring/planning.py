@@ -30,7 +30,6 @@ from paretosoc.dse.tools.measuring.experiments import (
     minutes_of,
     pairs_of,
 )
-from paretosoc.results.errors import ResultError
 from paretosoc.results.front.choices import (
     DEFAULT_RESOLUTION,
     DRAWS,
@@ -102,8 +101,7 @@ class Decisions:
             WorkloadError, ResultError: as :func:`dse.tools.analysis.confidence.confidence`.
         """
         check_arguments(draws=draws, seed=seed)
-        if not front.members:
-            raise ResultError("the front is empty: it has no member to measure")
+        front.require_members("measure")
         choices = replace(choose(front, 0.0), resolution=DEFAULT_RESOLUTION)
         goals = goals_of(front.problem, goal)
         (drawn,) = Drawn.of_each(front, errors, (choices,), goals, draws, seed)
