@@ -117,12 +117,16 @@ Pairs = Sequence[tuple[NDArray[Any], NDArray[Any]]]
 def _disagreement(pairs: Pairs) -> float:
     different = positions = 0
     for one, other in pairs:
-        if one.dtype.kind == "f":
+        has_scores = one.dtype.kind == "f"
+        classes = one.argmax(axis=-1) if has_scores else one
+        if one.shape != other.shape:
+            wrong = np.ones(max(1, classes.size))
+        elif has_scores:
             # No class comes out where a score is no number.
             missing = ~np.isfinite(other).all(axis=-1)
-            wrong = (one.argmax(axis=-1) != np.nan_to_num(other).argmax(axis=-1)) | missing
+            wrong = (classes != np.nan_to_num(other).argmax(axis=-1)) | missing
         else:
-            wrong = one != other if one.shape == other.shape else np.ones(max(1, one.size))
+            wrong = classes != other
         different += int(np.sum(wrong))
         positions += max(1, wrong.size)
     return different / positions
@@ -171,6 +175,10 @@ class LossMeter:
         self.measure: Measure = choose_measure(network.model, network.outputs, metric)
         self._rewriter = Rewriter(network, samples)
         self._expected = self._results({})
+        for k, results in enumerate(self._expected):
+            for output, values in zip(self.measure.outputs, results, strict=True):
+                if values.dtype.kind == "f" and not np.isfinite(values).all():
+                    raise ResultError(f"{network.name}: {output!r} is not finite on sample {k}")
 
     def loss_ppm(self, formats: Mapping[str, str]) -> int:
         """Return the loss with some layers in other formats: layer -> format.

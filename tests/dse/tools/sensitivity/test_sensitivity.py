@@ -271,3 +271,22 @@ def test_the_command_refuses(dse, model, tmp_path, arguments, message):
     assert done.status == 2
     assert message in done.err
     assert "not a sound" not in done.err
+
+
+@pytest.mark.parametrize("found", [(2, 4), (5, 4), (0, 4)])
+def test_other_numbers_of_results_are_other_classes(found):
+    """As if a detection keeps other boxes."""
+    measure = Measure(Metric.TOP1, ("scores",))
+    expected = [[np.ones((1, 4), np.float32)], [np.ones((1, 4), np.float32)]]
+    both = [[np.ones(found, np.float32)], expected[1]]
+    assert loss_ppm(measure, expected, both) == 500_000
+
+
+def test_results_that_are_not_finite_are_refused(model, samples):
+    grows = onnx.load(str(model))
+    grows.graph.node[-1].CopyFrom(helper.make_node("Exp", ["b"], ["y"], "exp"))
+    onnx.save(grows, str(model))
+    network = trained_model(str(model))
+    large = {"x": 1000 * samples[0]["x"]}
+    with pytest.raises(ResultError, match="two: 'y' is not finite on sample 1"):
+        LossMeter(network, [samples[0], large], Metric.NOISE)
