@@ -91,7 +91,7 @@ def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerMo
 
     Raises:
         ResultError: if the file has no parameter for one of the domains, a value that is no
-            integer, or no mode without caps.
+            integer, a mode without a GPU, or no mode without caps.
     """
     parameters = tuple(_spelled(parameter, conf, label) for parameter in known.parameters)
     clocks = {name: p for p in parameters for name in p.names[0]}
@@ -116,7 +116,7 @@ def power_modes_of(conf: NvpmodelConf, known: PowerModes, label: str) -> PowerMo
                 number=mode.number,
                 name=mode.name,
                 cores=_cores(mode),
-                tpc_mask=_gpu_mask(mode, label),
+                tpc_mask=_gpu_mask(mode, known.tpcs, label),
                 caps_khz=_caps(mode, parameters, label),
             )
             for mode in (first, *rest)
@@ -165,6 +165,10 @@ def _cores(mode: ConfMode) -> int:
     return sum(value == "1" for value in states.values())
 
 
-def _gpu_mask(mode: ConfMode, label: str) -> int:
+def _gpu_mask(mode: ConfMode, tpcs: int, label: str) -> int:
     values = (value for _, name, value in mode.lines if name == "TPC_PG_MASK")
-    return _integer(next(values, "0"), f"{label}: mode {mode.number}: TPC_PG_MASK")
+    here = f"{label}: mode {mode.number}: TPC_PG_MASK"
+    mask = _integer(next(values, "0"), here)
+    if mask < 0 or mask.bit_count() >= tpcs:
+        raise ResultError(f"{here}: must leave one of {tpcs} GPU clusters with power, got {mask}")
+    return mask

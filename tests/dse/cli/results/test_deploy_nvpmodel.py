@@ -63,6 +63,8 @@ def test_nvpmodel_with_the_boards_own_file(dse, pair_folder, tmp_path):
         (("GPU MAX_FREQ -1", "GPU MAX_FREQ"), "line 26: is neither a section nor a line of one"),
         (("ID=11", "ID=x"), "line 23: ID: must be an integer"),
         (("ID=11 ", ""), "line 23: must have ID="),
+        (("EMC MAX_FREQ 0", "X TPC_PG_MASK 15"), r"TPC_PG_MASK: must leave one .* got 15"),
+        (("EMC MAX_FREQ 0", "X TPC_PG_MASK -1"), r"TPC_PG_MASK: must leave one .* got -1"),
     ],
 )
 def test_files_of_nvpmodel_that_cannot_be_used(change, message):
