@@ -54,7 +54,9 @@ def node_names(document: Mapping[str, Any]) -> list[str]:
     for network in document["networks"]:
         name = re.sub(r"\W", "_", network["name"], flags=re.ASCII)
         name = f"network_{name}" if name[:1].isdigit() else name
-        names.append(f"{name}_{len(names)}" if name in names else name)
+        while name in names:
+            name = f"{name}_{len(names)}"
+        names.append(name)
     return names
 
 

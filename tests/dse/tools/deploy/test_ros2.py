@@ -93,3 +93,13 @@ def test_a_node_for_each_network_and_task(tmp_path, monkeypatch, platform, cpu, 
     assert clocks.options["cmd"][-2:] == [str(out / "set_clocks.sh"), "--apply"]
     declared = [action.arguments[0] for action in actions["DeclareLaunchArgument"]]
     assert declared == ["package", "executable", "clocks"]
+
+
+def test_every_node_has_a_name_of_its_own(tmp_path, monkeypatch):
+    deployed(tmp_path, "jetson-agx-orin", "cpu")
+    path = tmp_path / "out" / "deployment.json"
+    document = json.loads(path.read_text())
+    networks = [document["networks"][0] | {"name": name} for name in ("a.b", "a_b_2", "a-b", "ä")]
+    path.write_text(json.dumps(document | {"networks": networks, "plan": None}))
+    names = [node.options["name"] for node in launched(tmp_path / "out", monkeypatch)["Node"]]
+    assert len(set(names)) == 4
