@@ -51,10 +51,11 @@ def check_given(networks: list[Any], given: Mapping[str, Any]) -> None:
             own, shape = f"{network['name']}:{tensor['name']}", tensor["shape"]
             key = own if own in given else tensor["name"]
             taken.add(key)
-            if key in given and list(given[key].shape[1:]) != shape:
+            found = list(given[key].shape) if key in given else [1, *shape]
+            if found[1:] != shape or found[:1] < [1]:
                 sys.exit(
                     f"convert.py: {key}: samples of {own} must have the shape {shape}, "
-                    f"got {list(given[key].shape[1:])}; the key {own} is of this network alone"
+                    f"got {found[1:]}; the key {own} is of this network alone"
                 )
     if unknown := sorted(given.keys() - taken):
         sys.exit(f"convert.py: {unknown[0]}: no network has this input: {', '.join(sorted(taken))}")
@@ -141,7 +142,8 @@ def main() -> int:
     if asked.inputs is not None:
         try:
             given = dict(np.load(asked.inputs))
-        except (OSError, ValueError, TypeError) as error:
+        except Exception as error:
+            # Damaged archives break numpy and zipfile with errors of many types.
             sys.exit(
                 f"convert.py: {asked.inputs}: an archive of arrays (.npz) is required: {error}"
             )

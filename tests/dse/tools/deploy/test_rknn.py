@@ -117,11 +117,18 @@ def test_the_converter_passes_over_tasks(folder):
     [
         (["--inputs", "none.npz"], "none.npz: an archive of arrays (.npz) is required"),
         (["--inputs", __file__], "test_rknn.py: an archive of arrays (.npz) is required"),
+        (["--inputs", "empty.npz"], "empty.npz: an archive of arrays (.npz) is required"),
+        (["--inputs", "torn.npz"], "torn.npz: an archive of arrays (.npz) is required"),
+        (["--inputs", "one.npz"], "small:image must have the shape [1, 3, 16, 16], got"),
         (["small.9.npu1.onnx"], "small.9.npu1.onnx: no piece for the NPU; there are small."),
     ],
 )
-def test_what_the_converter_cannot_use_is_an_error_in_a_line(folder, words, said):
+def test_what_the_converter_cannot_use_is_an_error_in_a_line(folder, words, said, monkeypatch):
     _, made = folder
+    monkeypatch.chdir(made)
+    (made / "empty.npz").touch()
+    (made / "torn.npz").write_bytes(b"PK\x03\x04" + bytes(90))
+    np.savez(made / "one.npz", image=np.float32(1))
     ran = execute(made, "convert.py", *words)
     assert ran.returncode == 1
     (line,) = ran.stderr.splitlines()
