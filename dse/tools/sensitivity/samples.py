@@ -78,6 +78,7 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
         scaling: of its values, which are from 0 to 1.
 
     Raises:
+        WorkloadError: if the scaling is of three channels, and the network has one.
         ResultError: if the network has other inputs, or the file cannot be read.
     """
     shape = inputs[0].shape or ()
@@ -88,6 +89,9 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
             f"{path}: an image needs one input of the shape [1, channels, height, width] or [1, "
             f"height, width, channels] with 1 or 3 channels; the network has {stated}. Use .npz"
         )
+    for option, numbers in (("--image-mean", scaling.mean), ("--image-std", scaling.std)):
+        if len(numbers) not in (1, shape[axis]):
+            raise WorkloadError(f"{option}: one number is required for one channel, got 3")
     height, width = (size for k, size in enumerate(shape) if k not in (0, axis))
     pillow = optional_import("PIL.Image", extra="host", purpose="reading images")
     operations = optional_import("PIL.ImageOps", extra="host", purpose="reading images")

@@ -54,6 +54,14 @@ def test_a_wider_image_is_cut_at_both_sides(tmp_path: Path) -> None:
     assert found[0, 0] == pytest.approx(np.tile(np.arange(4.5, 12, 2) * 16 / 255, (4, 1)), abs=0.01)
 
 
+@pytest.mark.parametrize("field", ["mean", "std"])
+def test_three_numbers_are_of_three_channels(tmp_path: Path, field: str) -> None:
+    path = saved(tmp_path, np.zeros((4, 4), np.uint8))
+    scaling = ImageScaling(**{field: (0.5, 0.25, 0.125)})
+    with pytest.raises(WorkloadError, match=f"--image-{field}: one number is required .* got 3"):
+        read_image(path, [tensor(1, 1, 4, 4)], scaling)
+
+
 def test_images_and_arrays_are_read_in_the_order_of_names(tmp_path: Path) -> None:
     saved(tmp_path, np.full((2, 2, 3), 255, np.uint8), "b.JPG")
     np.save(tmp_path / "a.npy", np.zeros((1, 3, 2, 2), np.float32))
