@@ -216,7 +216,8 @@ def _write_triton(job: Job) -> Facts:
         job.write_text(TRTEXEC_FILE, script, executable=True)
         types, notes = _types(job, version)
     models = write_segments(job, types=types, filled=True, files=files)
-    _note_types(job, lambda segment: not has_engine(deployment, segment))
+    if types == "fp32":
+        _note_types(job, lambda segment: not has_engine(deployment, segment))
     order = triton_order(deployment, job.plan, files)
     job.write_text("README.md", triton_readme(deployment, order))
     for name, text in triton_configs(deployment, models, order).items():

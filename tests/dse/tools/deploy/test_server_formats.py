@@ -164,6 +164,15 @@ def test_triton_on_cpus(dse, tmp_path, model_config):
     assert config.instance_group[0].kind == model_config.ModelInstanceGroup.KIND_CPU
 
 
+@pytest.mark.parametrize(("version", "cast"), [("10", False), ("11.4.1", True)])
+def test_triton_on_a_cpu_has_the_types_that_are_told(dse, tmp_path, version, cast):
+    command = explored(dse, tmp_path, "jetson-agx-orin", units=("cpu", "gpu", "cpu"))
+    ran = dse(*to(command, "triton"), "--no-check", "--tensorrt", version)
+    model = onnx.load(str(tmp_path / "out" / "small.0.cpu" / "1" / "model.onnx"))
+    assert (model.graph.output[0].type.tensor_type.elem_type == onnx.TensorProto.FLOAT16) == cast
+    assert ("models there keep their own number formats" in ran.out) == (not cast)
+
+
 def test_deepstream(dse, tmp_path):
     command = explored(dse, tmp_path, "jetson-agx-orin", units=("dla0", "gpu", "gpu"))
     ran = dse(*to(command, "deepstream"), "--no-check")
