@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paretosoc.results.deploy.deployment import Deployment, network_files
+from paretosoc.results.deploy.deployment import Deployment, network_files, require_origins
 from paretosoc.results.deploy.deployment_document import DeployedModel
-from paretosoc.results.deploy.runtime_placement import check_served
+from paretosoc.results.deploy.runtime_placement import unit_places
 from paretosoc.results.deploy.trtexec_script import engine_core, engine_file
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.runtimes import Runtime
@@ -39,11 +39,11 @@ def check_deepstream(deployment: Deployment) -> None:
     Raises:
         ResultError: if DeepStream cannot serve it, or a network needs several engines.
     """
-    check_served(deployment, Runtime.DEEPSTREAM)
+    unit_places(deployment, Runtime.DEEPSTREAM)
+    require_origins(deployment.origins)
     for n, network in enumerate(deployment.problem.networks):
         if network.name in deployment.tasks:
             continue
-        deployment.layers(deployment.segments(n)[0])
         engine_core(deployment, n, f"deepstream cannot serve network {network.name!r}")
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 
-from paretosoc.results.deploy.deployment import Deployment, network_files
+from paretosoc.results.deploy.deployment import Deployment, network_files, require_origins
 from paretosoc.results.errors import ResultError
 
 
@@ -14,7 +14,7 @@ def check_iree(deployment: Deployment) -> dict[str, str]:
     """Return the device of each unit that is used, as ``iree-compile`` names it.
 
     Raises:
-        ResultError: if IREE has none for a unit.
+        ResultError: if IREE has none for a unit, or the layers are not known.
     """
     chip, devices, counts = deployment.platform, dict[str, str](), dict[str, int]()
     for unit in deployment.units_used:
@@ -24,6 +24,7 @@ def check_iree(deployment: Deployment) -> dict[str, str]:
             raise ResultError(f"IREE cannot serve unit {unit!r}: it compiles for CPUs and GPUs")
         counts[driver] = counts.get(driver, -1) + 1
         devices[unit] = f"{driver}[{counts[driver]}]"
+    require_origins(deployment.origins)
     return devices
 
 

@@ -10,7 +10,7 @@ import re
 import shlex
 from collections import Counter
 
-from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.deployment import Deployment, network_files
 from paretosoc.results.errors import ResultError
 
 _BLOCK = re.compile(r"(?:^|[/._])(?:layers?|blk|h)[/._]?([0-9]{1,4})[/._](.*)")
@@ -87,44 +87,38 @@ def llama_options(on_gpu: dict[Part, bool]) -> list[str]:
     return [*options, "-ot", ",".join(f"{each}=CPU" for each in patterns)] if patterns else options
 
 
-def check_llama(deployment: Deployment) -> dict[str, dict[Part, bool]]:
-    """Return the placement of each language model, by the name of its last phase.
+def llama_scripts(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
+    """Return the scripts that start llama.cpp for each language model, by the names of their files,
+    and notes for the user.
 
     Raises:
         ResultError: if there is no language model, or a unit that llama.cpp does not know.
     """
-    models = language_models(deployment)
-    if not models:
+    networks, files = deployment.problem.networks, network_files(deployment)
+    scripts, notes = dict[str, str](), list[str]()
+    for *earlier, last in language_models(deployment):
+        own, name = placements(deployment, last), networks[last].name
+        for n in earlier:
+            others = placements(deployment, n)
+            differ = sum(others[part] != own[part] for part in own.keys() & others.keys())
+            if differ:
+                notes.append(
+                    f"{networks[n].name}: {differ} of {len(own)} parts are on another unit than "
+                    f"those of {name}, whose placement llama.cpp has for both. For long prompts it "
+                    "copies weights to the GPU by itself."
+                )
+        scripts[files[last].whole.removesuffix(".onnx") + ".llama.sh"] = (
+            "#!/bin/sh\n"
+            f"# {deployment.title}\n"
+            "# Usage: sh FILE MODEL.gguf [OPTIONS OF llama-cli]. LLAMA is the program, such as\n"
+            "# llama-server. Not run on a board yet.\n"
+            'model=${1:?"MODEL.gguf is required"}\n'
+            "shift\n"
+            f'exec "${{LLAMA:-llama-cli}}" -m "$model" {shlex.join(llama_options(own))} "$@"\n'
+        )
+    if not scripts:
         raise ResultError(
             "llama.cpp runs language models: a network with a phase that continues it is required "
             "(continues, see examples/workloads/assistant.yaml)"
         )
-    networks = deployment.problem.networks
-    return {networks[model[-1]].name: placements(deployment, model[-1]) for model in models}
-
-
-def llama_script(deployment: Deployment, name: str) -> tuple[str, list[str]]:
-    """Return the script that starts llama.cpp for the model with this last phase, and notes."""
-    problem = deployment.problem
-    (model,) = (m for m in language_models(deployment) if problem.networks[m[-1]].name == name)
-    own, notes = placements(deployment, model[-1]), []
-    for n in model[:-1]:
-        others = placements(deployment, n)
-        differ = sum(others[part] != own[part] for part in own.keys() & others.keys())
-        if differ:
-            notes.append(
-                f"{problem.networks[n].name}: {differ} of {len(own)} parts are on another unit "
-                f"than those of {name}, whose placement llama.cpp has for both. For long prompts "
-                "it copies weights to the GPU by itself."
-            )
-    line = shlex.join(llama_options(own))
-    return (
-        "#!/bin/sh\n"
-        f"# {deployment.title}\n"
-        "# Usage: sh FILE MODEL.gguf [OPTIONS OF llama-cli]. LLAMA is the program, such as\n"
-        "# llama-server. Not run on a board yet.\n"
-        'model=${1:?"MODEL.gguf is required"}\n'
-        "shift\n"
-        f'exec "${{LLAMA:-llama-cli}}" -m "$model" {line} "$@"\n',
-        notes,
-    )
+    return scripts, notes

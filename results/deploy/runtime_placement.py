@@ -1,9 +1,9 @@
-"""Members and runtimes: whether a runtime can run a member, and which execution provider of ONNX
-Runtime, or which device of OpenVINO, gets each unit's nodes."""
+"""Members and runtimes: whether a runtime can run a member, and what it calls each unit."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from typing import Any
 
 from paretosoc.common.options import as_written
@@ -11,11 +11,13 @@ from paretosoc.platforms.deployment import ExecutionProvider
 from paretosoc.results.deploy.deployment import Deployment, as_target
 from paretosoc.results.deploy.llama_script import language_models
 from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 
 
-def check_served(deployment: Deployment, runtime: Runtime) -> None:
-    """Accept a member that a runtime can run as it is.
+def unit_places(deployment: Deployment, runtime: Runtime) -> dict[str, Any]:
+    """Return the runtime's own name of each unit that a member uses, if it can run the member as it
+    is: a DLA core, a device, an :class:`ExecutionProvider`.
 
     Raises:
         ResultError: if the front was explored for another runtime, or the runtime does not serve a
@@ -59,6 +61,7 @@ def check_served(deployment: Deployment, runtime: Runtime) -> None:
     )
     if (reason := rules.refusal(formats)) is not None:
         raise ResultError(reason)
+    return {unit: places[unit] for unit in deployment.units_used}
 
 
 def _explore_for(deployment: Deployment, runtime: Runtime) -> str:
@@ -81,68 +84,35 @@ def _explore_for(deployment: Deployment, runtime: Runtime) -> str:
     return f"'{shlex.join([*kept, *option])} -o FOLDER'"
 
 
-def unit_providers(deployment: Deployment) -> dict[str, ExecutionProvider]:
-    """Return the execution provider of each unit that the member uses.
-
-    Raises:
-        ResultError: if ONNX Runtime cannot serve the member.
-    """
-    check_served(deployment, Runtime.ONNXRUNTIME)
-    named = dict(deployment.board.onnxruntime)
-    return {unit: named[unit] for unit in deployment.units_used}
-
-
-def providers_document(deployment: Deployment) -> dict[str, Any]:
-    """Return ``providers`` of ``deployment.json``."""
+def provider_document(provider: ExecutionProvider) -> dict[str, Json]:
+    """Return an entry of ``providers`` of ``deployment.json``."""
     return {
-        unit: {
-            "provider": provider.name,
-            "options": dict(provider.options),
-            "session": dict(provider.session),
-        }
-        for unit, provider in unit_providers(deployment).items()
+        "provider": provider.name,
+        "options": dict(provider.options),
+        "session": dict(provider.session),
     }
 
 
-def unit_engines(deployment: Deployment) -> dict[str, str]:
-    """Return ``GPU`` or the DLA core (``DLA0``) of each unit that the member uses, for TensorRT."""
-    cores = {unit: deployment.cores[unit] for unit in deployment.units_used}
-    return {unit: "GPU" if core is None else f"DLA{core}" for unit, core in cores.items()}
-
-
-def unit_devices(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
-    """Return OpenVINO's device of each unit that the member uses, and notes for the user. A unit
-    without a device on the platform gets one by its kind, and a note says so.
-
-    Raises:
-        ResultError: if OpenVINO cannot serve the member.
-    """
-    check_served(deployment, Runtime.OPENVINO)
-    platform, named = deployment.platform, dict(deployment.board.openvino)
-    places = RUNTIMES[Runtime.OPENVINO].places(platform)
-    used = {name: str(places[name]) for name in deployment.units_used}
-    chosen = ", ".join(f"{name} is {used[name]}" for name in used if name not in named)
-    if not chosen:
-        return used, []
-    note = (
-        f"{platform.name} names no device of OpenVINO for some units: {chosen}, for a machine that "
-        "has such devices."
-    )
-    return used, [note]
-
-
-def unit_cores(deployment: Deployment) -> tuple[dict[str, str], list[str]]:
-    """Return RKNN's core mask of each unit that the member uses, or ``CPU``, and notes for the
-    user.
-
-    Raises:
-        ResultError: if RKNN cannot serve the member.
-    """
-    check_served(deployment, Runtime.RKNN)
-    places = RUNTIMES[Runtime.RKNN].places(deployment.platform)
-    note = (
-        "RKLLM and RKNN cannot be loaded together: jobs of the NPU fail ('failed to submit'). The "
-        "language model must run by RKNN, too."
-    )
-    notes = [note] if language_models(deployment) else []
-    return {unit: str(places[unit]) for unit in deployment.units_used}, notes
+def place_notes(deployment: Deployment, runtime: Runtime, places: Mapping[str, str]) -> list[str]:
+    """Return notes for the user on the places of units: those that are alike, those that a platform
+    does not name, and a language model beside RKNN."""
+    title, notes = RUNTIMES[runtime].title, []
+    if runtime is Runtime.RKNN:
+        title = "ONNX Runtime"
+    for place in dict.fromkeys(places.values()):
+        units = [unit for unit, own in places.items() if own == place]
+        if len(units) > 1:
+            notes.append(f"{', '.join(units)} are all {place}: {title} does not tell them apart.")
+    named = dict(deployment.board.openvino)
+    chosen = ", ".join(f"{name} is {place}" for name, place in places.items() if name not in named)
+    if runtime is Runtime.OPENVINO and chosen:
+        notes.append(
+            f"{deployment.platform.name} names no device of OpenVINO for some units: {chosen}, for "
+            "a machine that has such devices."
+        )
+    if runtime is Runtime.RKNN and language_models(deployment):
+        notes.append(
+            "RKLLM and RKNN cannot be loaded together: jobs of the NPU fail ('failed to submit'). "
+            "The language model must run by RKNN, too."
+        )
+    return notes

@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 from paretosoc.results.deploy.deployment import Deployment, NetworkFiles, Segment, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
-from paretosoc.results.deploy.runtime_placement import check_served
 from paretosoc.results.deploy.triton_order import TritonOrder
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.onnx.parts import PartTensor
 
 ENGINE_FILE, MODEL_FILE, VERSION = "model.engine", "model.onnx", "1"
@@ -28,17 +26,6 @@ class _Word:
 
 
 Fields = list[tuple[str, "str | int | _Word | Fields"]]
-
-
-def check_triton(deployment: Deployment) -> None:
-    """Accept a member if its units are CPUs, or have TensorRT.
-
-    Raises:
-        ResultError: if another unit is used, or the layers are not known.
-    """
-    check_served(deployment, Runtime.TRITON)
-    for segment in deployment.all_segments:
-        deployment.layers(segment)
 
 
 def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from paretosoc.common.files import read_file
@@ -17,7 +17,7 @@ from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstr
 from paretosoc.results.deploy.deployment import Deployment, Segment
 from paretosoc.results.deploy.deployment_document import DeployedModel
 from paretosoc.results.deploy.iree_script import check_iree, iree_script
-from paretosoc.results.deploy.llama_script import check_llama, language_models, llama_script
+from paretosoc.results.deploy.llama_script import language_models, llama_scripts
 from paretosoc.results.deploy.nvpmodel_conf import parse_nvpmodel_conf, power_modes_of
 from paretosoc.results.deploy.nvpmodel_section import (
     mode_cost_words,
@@ -27,18 +27,14 @@ from paretosoc.results.deploy.nvpmodel_section import (
     power_modes,
 )
 from paretosoc.results.deploy.runtime_placement import (
-    check_served,
-    providers_document,
-    unit_cores,
-    unit_devices,
-    unit_engines,
-    unit_providers,
+    place_notes,
+    provider_document,
+    unit_places,
 )
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.deploy.sysfs_script import sysfs_script
 from paretosoc.results.deploy.triton_config import (
     VERSION,
-    check_triton,
     has_engine,
     repository_files,
     triton_configs,
@@ -100,12 +96,9 @@ def _write_sysfs(job: Job) -> Facts:
     return {}
 
 
-def _check_layers(deployment: Deployment) -> object:
-    return deployment.layers(deployment.segments(0)[0])
-
-
-def _and_layers(check: Callable[[Deployment], object]) -> Callable[[Deployment], object]:
-    return lambda deployment: (check(deployment), _check_layers(deployment))
+def _served_by(runtime: Runtime) -> Callable[[Deployment], object]:
+    """Return the check of a runtime: it can run the member, and the layers are known."""
+    return lambda deployment: (unit_places(deployment, runtime), deployment.known_origins)
 
 
 def _write_runner(job: Job, script: str, *imported: str) -> None:
@@ -131,7 +124,9 @@ def _write_engines(job: Job) -> Facts:
     types, notes = _types(job, version)
     models = write_segments(job, entire=whole_engines(job.deployment), types=types)
     job.notes.extend([*notes, *_foreign_operators(models)])
-    return {"models": models, "devices": unit_engines(job.deployment)}
+    cores = {unit: job.deployment.cores[unit] for unit in job.deployment.units_used}
+    devices = {unit: "GPU" if core is None else f"DLA{core}" for unit, core in cores.items()}
+    return {"models": models, "devices": devices}
 
 
 def _write_trtexec(job: Job) -> Facts:
@@ -143,7 +138,7 @@ def _write_trtexec(job: Job) -> Facts:
 
 def _trtexec_texts(deployments: Sequence[Deployment]) -> list[str]:
     for each in deployments:
-        check_served(each, Runtime.TRTEXEC)
+        unit_places(each, Runtime.TRTEXEC)
     return [trtexec_script(each) for each in deployments]
 
 
@@ -186,16 +181,6 @@ def _note_types(job: Job, served: Callable[[Segment], bool] = lambda _: True) ->
         )
 
 
-def _note_alike(job: Job, places: Mapping[str, str], runtime: str) -> None:
-    """Note units that a runtime cannot tell apart."""
-    for place in dict.fromkeys(places.values()):
-        units = [unit for unit, own in places.items() if own == place]
-        if len(units) > 1:
-            job.notes.append(
-                f"{', '.join(units)} are all {place}: {runtime} does not tell them apart."
-            )
-
-
 def _write_deepstream(job: Job) -> Facts:
     facts = _write_engines(job)
     for name, text in deepstream_configs(job.deployment, facts["models"]).items():
@@ -233,9 +218,11 @@ def _write_onnxruntime(job: Job) -> Facts:
     _write_runner(job, "run_placement.py", COMPARE_FILE)
     models = write_segments(job, filled=True)
     _note_types(job)
-    used = unit_providers(job.deployment)
-    _note_alike(job, {unit: provider.name for unit, provider in used.items()}, "ONNX Runtime")
-    return {"models": models, "providers": providers_document(job.deployment)}
+    places = unit_places(job.deployment, Runtime.ONNXRUNTIME)
+    names = {unit: provider.name for unit, provider in places.items()}
+    job.notes.extend(place_notes(job.deployment, Runtime.ONNXRUNTIME, names))
+    documents = {unit: provider_document(provider) for unit, provider in places.items()}
+    return {"models": models, "providers": documents}
 
 
 def _write_openvino(job: Job) -> Facts:
@@ -244,11 +231,10 @@ def _write_openvino(job: Job) -> Facts:
 
     job.write_text(RUN_FILE, script_text("run_affinities.py"))
     job.write_text(COMPARE_FILE, script_text(COMPARE_FILE))
-    devices, notes = unit_devices(job.deployment)
+    devices = unit_places(job.deployment, Runtime.OPENVINO)
     models = write_entire(job, change)
     _note_types(job)
-    _note_alike(job, devices, "OpenVINO")
-    job.notes.extend(notes)
+    job.notes.extend(place_notes(job.deployment, Runtime.OPENVINO, devices))
     return {"models": models, "devices": devices}
 
 
@@ -261,7 +247,7 @@ def _write_ros2(job: Job) -> Facts:
     except ResultError as error:
         job.notes.append(f"Clocks are not set: {error}.")
     try:
-        check_served(job.deployment, Runtime.TRTEXEC)
+        unit_places(job.deployment, Runtime.TRTEXEC)
     except ResultError:
         return {"models": write_segments(job, filled=True)}
     return _write_engines(job)
@@ -275,28 +261,27 @@ def _write_iree(job: Job) -> Facts:
 
 
 def _write_llama(job: Job) -> Facts:
-    for name in check_llama(job.deployment):
-        text, notes = llama_script(job.deployment, name)
-        stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name).lstrip("-.")
-        job.write_text(f"{stem}.llama.sh", text, executable=True)
-        job.notes.extend(notes)
+    scripts, notes = llama_scripts(job.deployment)
+    for name, text in scripts.items():
+        job.write_text(name, text, executable=True)
+    job.notes.extend(notes)
     return {}
 
 
 def _write_rknn(job: Job) -> Facts:
-    devices, notes = unit_cores(job.deployment)
+    devices = unit_places(job.deployment, Runtime.RKNN)
     target = job.deployment.board.rknn_target
     convert = script_text("convert_rknn.py").replace('TARGET = "chip"', f'TARGET = "{target}"')
     job.write_text(CONVERT_FILE, convert)
     _write_runner(job, "run_rknn.py")
     models = write_segments(job, filled=True)
     _note_types(job, lambda segment: devices[job.deployment.unit_name(segment)] == "CPU")
-    _note_alike(job, devices, "ONNX Runtime")
-    job.notes.extend(notes)
+    job.notes.extend(place_notes(job.deployment, Runtime.RKNN, devices))
     return {"models": models, "devices": devices}
 
 
 _MODELS = frozenset({"--model", "--no-check"})
+_layers = attrgetter("known_origins")
 
 FORMATS: Registry[Format] = Registry(
     "paretosoc.deployments",
@@ -312,21 +297,21 @@ FORMATS: Registry[Format] = Registry(
             texts=lambda members: [sysfs_script(each) for each in members],
         ),
         "trtexec": Format(
-            lambda deployment: check_served(deployment, Runtime.TRTEXEC),
+            lambda deployment: unit_places(deployment, Runtime.TRTEXEC),
             _write_trtexec,
             _MODELS | {"--tensorrt"},
             texts=_trtexec_texts,
         ),
         "deepstream": Format(check_deepstream, _write_deepstream, _MODELS | {"--tensorrt"}),
-        "triton": Format(check_triton, _write_triton, _MODELS | {"--tensorrt"}),
-        "onnx": Format(_check_layers, lambda job: {"models": write_segments(job)}, _MODELS),
-        "onnxruntime": Format(_and_layers(unit_providers), _write_onnxruntime, _MODELS),
-        "rknn": Format(_and_layers(unit_cores), _write_rknn, _MODELS),
-        "openvino": Format(_and_layers(unit_devices), _write_openvino, _MODELS),
-        "ros2": Format(_check_layers, _write_ros2, _MODELS | {"--tensorrt"}),
-        "iree": Format(_and_layers(check_iree), _write_iree, _MODELS),
+        "triton": Format(_served_by(Runtime.TRITON), _write_triton, _MODELS | {"--tensorrt"}),
+        "onnx": Format(_layers, lambda job: {"models": write_segments(job)}, _MODELS),
+        "onnxruntime": Format(_served_by(Runtime.ONNXRUNTIME), _write_onnxruntime, _MODELS),
+        "rknn": Format(_served_by(Runtime.RKNN), _write_rknn, _MODELS),
+        "openvino": Format(_served_by(Runtime.OPENVINO), _write_openvino, _MODELS),
+        "ros2": Format(_layers, _write_ros2, _MODELS | {"--tensorrt"}),
+        "iree": Format(check_iree, _write_iree, _MODELS),
         "llama-cpp": Format(
-            check_llama,
+            llama_scripts,
             _write_llama,
             concerns=lambda member: member.origins is not None and bool(language_models(member)),
         ),

@@ -18,6 +18,7 @@ from paretosoc.platforms.platform import Platform
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, Segment
 from paretosoc.results.deploy.deployment_document import tensor_to_document
+from paretosoc.results.deploy.runtime_placement import provider_document
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.deploy.sysfs_script import controls_of, sysfs_script, uncontrolled
 from paretosoc.results.deploy.trtexec_script import (
@@ -229,7 +230,7 @@ def _device(deployment: Deployment, segment: Segment, runtime: Runtime) -> Json:
         return str(place)
     if runtime is Runtime.RKNN:
         return {"provider": "CPUExecutionProvider", "options": {}, "session": {}}
-    return {"provider": place.name, "options": dict(place.options), "session": dict(place.session)}
+    return provider_document(place)
 
 
 def _clocks(

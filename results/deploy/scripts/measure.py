@@ -238,10 +238,6 @@ def loaded(engine: dict[str, Any]) -> Any:
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        if device.get("cores"):
-            os.sched_setaffinity(0, device["cores"])
-            options.intra_op_num_threads = len(device["cores"])
-            options.inter_op_num_threads = 1
         for key, entry in device["session"].items():
             options.add_session_config_entry(key, entry)
         providers = [(device["provider"], device["options"]), ("CPUExecutionProvider", {})]

@@ -12,7 +12,8 @@ import pytest
 from paretosoc import explore
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.deploy.deployment import Deployment
-from paretosoc.results.deploy.runtime_placement import unit_cores
+from paretosoc.results.deploy.runtime_placement import place_notes
+from paretosoc.results.problem.runtimes import Runtime
 from tests.dse.tools.deploy.test_llama_cpp import WORKLOAD
 from tests.dse.tools.deploy.test_strong_types import small_network
 
@@ -212,7 +213,7 @@ def test_rkllm_is_warned_of_if_there_is_a_language_model(tmp_path):
     path.write_text(WORKLOAD)
     front = explore(path, "rk3588", groups=1, runtime="rknn", max_evaluations=20)
     deployment = Deployment(front.numeric, 0, load_platform("rk3588"), front.costs)
-    (note,) = unit_cores(deployment)[1]
+    (note,) = place_notes(deployment, Runtime.RKNN, {"npu0": "NPU_CORE_0"})
     assert note.startswith("RKLLM and RKNN cannot be loaded together")
 
 
