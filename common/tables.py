@@ -5,10 +5,31 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table. ``header`` has two lines. ``loss``: the information lost without it, 0
+    for a column that must stay."""
+
+    name: str
+    header: tuple[str, str]
+    cells: tuple[str, ...]
+    loss: int = 0
+    right: bool = True
+
+    @cached_property
+    def width(self) -> int:
+        """Return the width in characters on a terminal."""
+        from rich.cells import cell_len
+
+        return max(map(cell_len, (*self.header, *self.cells)))
 
 
 def csv_text(headings: Iterable[object], rows: Iterable[Iterable[object]]) -> str:

@@ -10,19 +10,16 @@ from paretosoc.results.front.choices import choose
 from paretosoc.results.front.epsilon import reach
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import describe_mapping_gain
-from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.plots.style import COLOURS, ink_on
 from paretosoc.results.problem.problem import Problem
-from paretosoc.results.text.member_diff import clocks_text, describe_front, groups_text
+from paretosoc.results.text.front import front_columns, front_sentences
 
 _ROW, _BAR, _LEFT, _WIDTH = 34, 24, 70, 760
 
 
 def front_html(front: Front) -> str:
-    """Return the picture of a front with members, a table of its choices, the gain of mapping, and
-    the differences of named members.
-    """
+    """Return the picture of a front with members, the table of its choices, and its sentences."""
     networks = ", ".join(network.name for network in front.problem.networks)
     head = (
         f"<p><b>{pluralize(len(front.members), 'member')}</b>: {escape(networks)} on "
@@ -36,40 +33,18 @@ def front_html(front: Front) -> str:
         from paretosoc.results.plots.front import draw_front
 
         picture = draw_front(front).picture().for_page()
+    columns, notes = front_columns(front, choose(front))
     gain = describe_mapping_gain(front)
-    texts = [] if gain is None else [gain.text]
-    texts += [f"{text[0].upper()}{text[1:]}." for text in describe_front(front)]
+    texts = [*(() if gain is None else (gain.text,)), *front_sentences(front), *notes]
     words = "".join(f"<p>{escape(text)}</p>" for text in texts)
-    return f"<div>{head}{picture}{_member_table(front)}{words}</div>"
-
-
-def _member_table(front: Front) -> str:
-    problem, marks, choices = front.problem, mark_members(front), choose(front)
-    shown = choices.members
-    columns = [
-        objective.format([front.members[i].objectives[k] for i in shown])
-        for k, objective in enumerate(problem.objectives)
-    ]
-    titles = [
-        *("member", "", "stands for"),
-        *(f"{o.label(problem)} ({o.heading(problem)})" for o in problem.objectives),
-        *("groups on units", "clocks (MHz)"),
-    ]
-    rows = []
-    for place, index in enumerate(shown):
-        member = front.members[index]
-        cells = [
-            str(index),
-            ", ".join(marks.get(index, ())),
-            str(choices.counts[index]),
-            *(column[place] for column in columns),
-            groups_text(problem, member),
-            clocks_text(problem, member),
-        ]
-        rows.append("".join(f"<td>{escape(cell)}</td>" for cell in cells))
+    titles = (" ".join(column.header).strip().replace("- ", "") for column in columns)
     heads = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    rows = "".join(
+        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
+        for row in zip(*(column.cells for column in columns), strict=True)
+    )
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    return f"<div>{head}{picture}{table}{words}</div>"
 
 
 def schedule_html(

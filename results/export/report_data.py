@@ -1,4 +1,4 @@
-"""The content of ``report.html`` as JSON. ``report_assets`` has the program that draws it.
+"""The content of ``report.html`` as JSON. The folder ``assets`` has the program that draws it.
 
 Times are picoseconds, powers mW, demands kB/s, energies fJ, as in the other files. Objectives are
 in display units. Lists of one entry per execution follow the order of schedules: frame, network,
@@ -27,8 +27,9 @@ from paretosoc.results.problem.problem import DesignPoint, Problem
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.rates import member_relative_ppm
 from paretosoc.results.text.confidence import describe_confidence, describe_costs
-from paretosoc.results.text.member_diff import describe_front, varying_domains
-from paretosoc.results.text.rates import describe_batches, describe_shown_part
+from paretosoc.results.text.front import front_sentences
+from paretosoc.results.text.member_diff import varying_domains
+from paretosoc.results.text.rates import describe_shown_part
 from paretosoc.results.text.schedule import activity
 from paretosoc.results.text.space_description import describe_execution, names_of_kinds
 
@@ -106,13 +107,7 @@ def report_data(
         + (" (each network once, on an idle chip)" if problem.execution == OneFrame() else ""),
         "searches_priorities": problem.searched_order is not None,
         "marks": {str(index): list(names) for index, names in marks.items()},
-        "sentences": [
-            *(
-                f"{text[0].upper()}{text[1:]}."
-                for text in (*describe_batches(problem), *describe_front(front))
-            ),
-            *describe_costs(front, costs),
-        ],
+        "sentences": [*front_sentences(front), *describe_costs(front, costs)],
         **_choices(front, resolutions),
         "confidence": None if confidence is None else _confidence(front, confidence),
         "mapping_gain": None if gain is None else [gain.text, gain.comes_first],

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from paretosoc.common.tables import plain_table
+from paretosoc.common.tables import Column, plain_table
 from paretosoc.results.front.choices import Choices, choose
 from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
@@ -18,7 +16,7 @@ from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import DesignPoint, Problem
-from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_cells
+from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_columns
 from paretosoc.results.text.member_diff import (
     clocks_mhz,
     clocks_used,
@@ -45,25 +43,6 @@ _GAP = 2
 """Characters between two columns."""
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column of the table. ``header`` has two lines. ``loss``: the information lost without it, 0
-    for a column that must stay."""
-
-    name: str
-    header: tuple[str, str]
-    cells: tuple[str, ...]
-    loss: int = 0
-    right: bool = True
-
-    @cached_property
-    def width(self) -> int:
-        """Return the width in characters on a terminal."""
-        from rich.cells import cell_len
-
-        return max(map(cell_len, (*self.header, *self.cells)))
-
-
 def front_table(
     front: Front,
     *,
@@ -87,8 +66,8 @@ def front_table(
         return Text("The front is empty: no design point met all constraints.")
     choices = choose(front, resolution)
     shown = choices.members
-    columns, notes = _columns(front, choices, guarantee)
-    every, hidden = columns, list[_Column]()
+    columns, notes = front_columns(front, choices, guarantee)
+    every, hidden = columns, list[Column]()
     while _width(columns) > width and any(column.loss for column in columns):
         least = min((column for column in columns if column.loss), key=_loss)
         columns = [column for column in columns if column is not least]
@@ -112,8 +91,6 @@ def front_table(
             f"{len(shown)} choices of {len(front.members)} members: every member is within "
             f"{100 * choices.resolution:g} % of one of them in every objective.",
         )
-    texts = (*describe_batches(front.problem), *describe_front(front))
-    sentences = [f"{text[0].upper()}{text[1:]}." for text in texts]
     if front.provenance.precision:
         formats = front.provenance.precision.upper()
         several = "Number formats that groups choose among"
@@ -126,7 +103,7 @@ def front_table(
         lead = [gain.text]
     elif gain is not None:
         notes.append(gain.text)
-    lines = [_wrapped(text, width) for text in (*sentences, *notes)]
+    lines = [_wrapped(text, width) for text in (*front_sentences(front), *notes)]
     before, after = (
         [Text(line, no_wrap=True) for line in texts]
         for texts in ([_wrapped(text, width) + "\n" for text in lead], lines)
@@ -134,11 +111,17 @@ def front_table(
     return Group(*before, table, *after)
 
 
-def _is_constant(column: _Column) -> bool:
+def front_sentences(front: Front) -> list[str]:
+    """Return sentences about a front's batches, measure, objectives and marked members."""
+    texts = (*describe_batches(front.problem), *describe_front(front))
+    return [f"{text[0].upper()}{text[1:]}." for text in texts]
+
+
+def _is_constant(column: Column) -> bool:
     return len(column.cells) > 1 and len(set(column.cells)) == 1
 
 
-def _loss(column: _Column) -> tuple[bool, int]:
+def _loss(column: Column) -> tuple[bool, int]:
     """Return the order in which columns are dropped. One without differences goes first, since a
     note has room for its value."""
     return not _is_constant(column), column.loss
@@ -176,59 +159,60 @@ def _wrapped(text: str, width: int) -> str:
     return textwrap.fill(re.sub(r"(\d) (%|MHz|ms|mJ)", "\\1\N{NO-BREAK SPACE}\\2", text), width)
 
 
-def _columns(
-    front: Front, choices: Choices, guarantee: GuaranteeFunction | None
-) -> tuple[list[_Column], list[str]]:
+def front_columns(
+    front: Front, choices: Choices, guarantee: GuaranteeFunction | None = None
+) -> tuple[list[Column], list[str]]:
+    """Return the columns of all figures of the choices, and notes on what is the same in all."""
     problem, shown = front.problem, choices.members
     members = [front.members[i] for i in shown]
     marks = mark_members(front)
-    columns = [_Column("member", ("", "#"), tuple(str(i) for i in shown))]
+    columns: list[Column] = []
+
+    def add(
+        name: str, header: tuple[str, str], cells: Iterable[str], loss: int = 0, right: bool = True
+    ) -> None:
+        columns.append(Column(name, header, tuple(cells), loss, right))
+
+    add("member", ("", "#"), map(str, shown))
     for objective, cells in zip(
         problem.objectives, _objective_cells(problem, members), strict=True
     ):
         label = objective.label(problem)
-        columns.append(_Column(label, (label, objective.heading(problem)), cells))
+        add(label, (label, objective.heading(problem)), cells)
     if front.robust is not None:
         measure = front.robust.measure
         for k, objective in enumerate(problem.objectives):
-            cells = tuple(objective.format([member.ranked[k] for member in members]))
+            ranked = objective.format([member.ranked[k] for member in members])
             name = f"{measure} of {objective.label(problem)}"
-            columns.append(_Column(name, (measure, objective.heading(problem)), cells))
+            add(name, (measure, objective.heading(problem)), ranked)
     if guarantee is not None and problem.tolerance_permille is not None:
         figures = guarantee(problem, [member.design for member in members])
-        columns += [
-            _Column(name, header, cells, loss=4_000)
-            for name, header, cells in guarantee_cells(problem, members, figures)
-        ]
-    names = tuple(", ".join(marks.get(i, ())) for i in shown)
-    columns.append(_Column("mark", ("", ""), names, right=False))
+        columns += guarantee_columns(problem, members, figures)
+    add("mark", ("", ""), (", ".join(marks.get(i, ())) for i in shown), right=False)
     if len(shown) < len(front.members):
-        behind = tuple(str(choices.counts[i]) for i in shown)
-        columns.append(
-            _Column("members that a choice stands for", ("stands", "for"), behind, 9_000)
-        )
+        behind = (str(choices.counts[i]) for i in shown)
+        add("members that a choice stands for", ("stands", "for"), behind, 9_000)
     if adds_energy_per_image(problem):
-        texts = tuple(format_number(energy_per_image_mj(problem, member)) for member in members)
-        columns.append(_Column("energy per image", ("per image", "mJ"), texts, loss=2_500))
+        texts = (format_number(energy_per_image_mj(problem, member)) for member in members)
+        add("energy per image", ("per image", "mJ"), texts, 2_500)
     slowest = [least for m in members if (least := slowest_network(problem, m)) is not None]
     if slowest:
-        texts = tuple(f"{least.name} {least.rate} images/s" for least in slowest)
-        shares = tuple(least.share for least in slowest)
-        columns.append(
-            _Column("slowest network", ("slowest", "network"), texts, loss=3_000, right=False)
-        )
+        texts = (f"{least.name} {least.rate} images/s" for least in slowest)
+        add("slowest network", ("slowest", "network"), texts, 3_000, right=False)
         if all(objective.kind is not ObjectiveKind.FAIRNESS for objective in problem.objectives):
-            columns.append(
-                _Column(
-                    "its share of its rate alone", ("% of its", "rate alone"), shares, loss=2_000
-                )
-            )
-    columns += _response_columns(problem, members)
+            shares = (least.share for least in slowest)
+            add("its share of its rate alone", ("% of its", "rate alone"), shares, 2_000)
+    for n, network in enumerate(problem.networks if problem.has_rates else ()):
+        response = Objective(ObjectiveKind.RESPONSE, n)
+        if response not in problem.objectives:
+            longest = response.format([member.latencies_ps[n] for member in members])
+            name = f"response of {network.name}"
+            add(name, (network.name, "resp. ms"), longest, 2_000 - n)
     if problem.searched_order is SearchedOrder.NETWORKS:
-        texts = tuple(priorities_text(problem, member) for member in members)
-        columns.append(_Column("priorities", ("", "priorities"), texts, loss=1_500, right=False))
-    used = tuple(groups_text(problem, member) for member in members)
-    columns.append(_Column("units", ("groups on", "units"), used, loss=1_000, right=False))
+        texts = (priorities_text(problem, member) for member in members)
+        add("priorities", ("", "priorities"), texts, 1_500, right=False)
+    used = (groups_text(problem, member) for member in members)
+    add("units", ("groups on", "units"), used, 1_000, right=False)
     constant: list[str] = []
     for domain, every in zip(problem.domains, clocks_used(front), strict=True):
         if len(every) == 1:
@@ -238,33 +222,14 @@ def _columns(
             )
             continue
         clocks = [clocks_mhz(problem, member)[domain.name] for member in members]
-        cells = tuple("off" if clock is None else f"{clock:.0f}" for clock in clocks)
-        columns.append(
-            _Column(f"{domain.name} clock", (domain.name, "MHz"), cells, loss=10 + len(every))
-        )
-    counts = tuple(str(problem.transition_count(member.design)) for member in members)
-    columns.append(_Column("transitions", ("transi-", "tions"), counts, loss=1))
+        texts = ("off" if clock is None else f"{clock:.0f}" for clock in clocks)
+        add(f"{domain.name} clock", (domain.name, "MHz"), texts, 10 + len(every))
+    counts = (str(problem.transition_count(member.design)) for member in members)
+    add("transitions", ("transi-", "tions"), counts, 1)
     notes = [f"Throughout: {', '.join(constant)}."] if constant else []
     if problem.has_priorities and problem.searched_order is None:
         notes.append(f"Priorities: {priorities_text(problem, members[0])}.")
     return columns, notes
-
-
-def _response_columns(problem: Problem, members: Sequence[Member]) -> list[_Column]:
-    """Return the longest response of every network with a rate that is no objective."""
-    if not problem.has_rates:
-        return []
-    shown = [Objective(ObjectiveKind.RESPONSE, n) for n in range(len(problem.networks))]
-    return [
-        _Column(
-            f"response of {network.name}",
-            (network.name, "resp. ms"),
-            tuple(shown[n].format([member.latencies_ps[n] for member in members])),
-            loss=2_000 - n,
-        )
-        for n, network in enumerate(problem.networks)
-        if shown[n] not in problem.objectives
-    ]
 
 
 def _objective_cells(problem: Problem, members: list[Member]) -> list[tuple[str, ...]]:
@@ -282,7 +247,7 @@ def _objective_cells(problem: Problem, members: list[Member]) -> list[tuple[str,
     return cells
 
 
-def _render(columns: list[_Column], shown: list[int], marked: frozenset[int]) -> Table:
+def _render(columns: list[Column], shown: list[int], marked: frozenset[int]) -> Table:
     headings = (">" * column.right + "\n".join(column.header) for column in columns)
     table = plain_table(*headings, no_wrap=True, collapse_padding=True)
     for row, member in enumerate(shown):
@@ -292,6 +257,6 @@ def _render(columns: list[_Column], shown: list[int], marked: frozenset[int]) ->
     return table
 
 
-def _width(columns: list[_Column]) -> int:
+def _width(columns: list[Column]) -> int:
     """Return the width of the table, with the space between columns."""
     return sum(column.width for column in columns) + _GAP * (len(columns) - 1)

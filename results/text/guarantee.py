@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from paretosoc.common.tables import Column
 from paretosoc.results.front.front import Member
 from paretosoc.results.problem.limits import DEADLINES
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -51,10 +52,14 @@ class GuaranteeFigures:
         return [*late, *([_PERIOD] if period and self.first_come_ps > period else [])]
 
 
-def guarantee_cells(
+_LOSS = 4_000
+"""Of a column that a narrow table leaves out."""
+
+
+def guarantee_columns(
     problem: Problem, members: Sequence[Member], figures: Sequence[GuaranteeFigures]
-) -> list[tuple[str, tuple[str, str], tuple[str, ...]]]:
-    """Return (name, header, cells) of the columns that the objectives do not have yet."""
+) -> list[Column]:
+    """Return the columns that the objectives do not have yet."""
     columns = []
     asked = {one.kind.value for one in problem.objectives if one.network is None}
     word = "response" if problem.has_rates else "latency"
@@ -63,19 +68,18 @@ def guarantee_cells(
             max(member.latencies_ps) if problem.has_rates else member.makespan_ps
             for member in members
         ]
-        columns.append((f"nominal {word}", ("nominal", "ms"), _times(nominal)))
+        columns.append(Column(f"nominal {word}", ("nominal", "ms"), _times(nominal), _LOSS))
     bounds, latest = zip(*(entry.longest(problem) for entry in figures), strict=True)
     if f"guaranteed-{word}" not in asked:
         texts = iter(_times([bound for bound in bounds if bound is not None]))
         cells = tuple("none" if bound is None else next(texts) for bound in bounds)
-        columns.append((f"guaranteed {word}", ("guaran-", "teed ms"), cells))
-    seen = _times(latest)
+        columns.append(Column(f"guaranteed {word}", ("guaran-", "teed ms"), cells, _LOSS))
     cells = tuple(
         f"{text}{' late' if entry.late(problem) else ''}"
-        for text, entry in zip(seen, figures, strict=True)
+        for text, entry in zip(_times(latest), figures, strict=True)
     )
-    columns.append(("worst case seen with first come, first served", ("first", "come ms"), cells))
-    return columns
+    name = "worst case seen with first come, first served"
+    return [*columns, Column(name, ("first", "come ms"), cells, _LOSS)]
 
 
 def guarantee_lines(problem: Problem, figures: GuaranteeFigures) -> list[str]:
