@@ -14,9 +14,7 @@ from typing import Any
 
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS, PS_PER_US
 from paretosoc.results.costs.cost_origins import CostOrigins
-from paretosoc.results.front.front import FreeRun
 from paretosoc.results.front.schedule import ScheduledMember
-from paretosoc.results.problem.problem import Problem
 from paretosoc.results.text.member_diff import is_conversion
 from paretosoc.results.text.rates import describe_shown_part
 from paretosoc.results.text.schedule import activity, largest_of, mean_of, steps_by_unit
@@ -42,7 +40,9 @@ def member_events(process: int, title: str, shown: ScheduledMember) -> list[Even
     """Return the events of a member, under its title."""
     run = shown.member.free_run
     return [
-        *_names(shown.problem, process, title if run is None else _title(title, run)),
+        process_name(process, title if run is None else f"{title}: {describe_shown_part(run)}"),
+        _metadata(process, "process_sort_index", {"sort_index": process}),
+        *thread_names(process, [unit.name for unit in shown.problem.units]),
         *_window(shown, process),
         *_executions(shown, process),
         *_transitions(shown, process),
@@ -56,15 +56,19 @@ def trace_document(events: Sequence[Event]) -> bytes:
     return f'{{"displayTimeUnit":"ns","traceEvents":[\n{lines}\n]}}\n'.encode()
 
 
+def _metadata(process: int, name: str, values: dict[str, Any], thread: int = 0) -> Event:
+    return {"ph": "M", "pid": process, "tid": thread, "name": name, "args": values}
+
+
 def process_name(process: int, title: str) -> Event:
     """Return the event that names a process."""
-    return {"ph": "M", "pid": process, "tid": 0, "name": "process_name", "args": {"name": title}}
+    return _metadata(process, "process_name", {"name": title})
 
 
 def thread_names(process: int, names: Sequence[str]) -> list[Event]:
     """Return events that name the threads 1, 2, ... of a process, and keep them in this order."""
     return [
-        {"ph": "M", "pid": process, "tid": thread, "name": name, "args": values}
+        _metadata(process, name, values, thread)
         for thread, text in enumerate(names, 1)
         for name, values in (
             ("thread_name", {"name": text}),
@@ -125,49 +129,20 @@ def microseconds(ps: int) -> float:
     return ticks(ps) / TICKS_PER_US
 
 
-def _title(title: str, run: FreeRun) -> str:
-    return f"{title}: {describe_shown_part(run)}"
-
-
-def _names(problem: Problem, process: int, title: str) -> list[Event]:
-    return [
-        process_name(process, title),
-        {
-            **process_name(process, ""),
-            "name": "process_sort_index",
-            "args": {"sort_index": process},
-        },
-        *thread_names(process, [unit.name for unit in problem.units]),
-    ]
-
-
 def _window(shown: ScheduledMember, process: int) -> list[Event]:
     """Return a separate thread with the shown part of the window that throughput and power are
     counted in. It is empty unless networks run freely."""
     run, problem = shown.member.free_run, shown.problem
     if run is None or run.shown_ps <= run.window_ps[0]:
         return []
-    begin, end = microseconds(run.window_ps[0]), microseconds(run.shown_ps)
-    thread = {"pid": process, "tid": len(problem.units) + 1}
-    names = [network.name for network in problem.networks]
+    thread, name = len(problem.units) + 1, "counted window"
+    arguments = {"begin_ps": run.window_ps[0], "end_ps": run.window_ps[1]}
+    for network, period in zip(problem.networks, run.periods_ps, strict=True):
+        arguments[f"frame period of {network.name} (ps)"] = period
+    span = run.window_ps[0], run.shown_ps
     return [
-        {**thread, "ph": "M", "name": "thread_name", "args": {"name": "counted window"}},
-        {
-            **thread,
-            "ph": "X",
-            "name": "counted window",
-            "cat": "window",
-            "ts": begin,
-            "dur": end - begin,
-            "args": {
-                "begin_ps": run.window_ps[0],
-                "end_ps": run.window_ps[1],
-                **{
-                    f"frame period of {name} (ps)": period
-                    for name, period in zip(names, run.periods_ps, strict=True)
-                },
-            },
-        },
+        _metadata(process, "thread_name", {"name": name}, thread),
+        execution(process, thread, name, "window", span, arguments),
     ]
 
 

@@ -22,59 +22,25 @@ SCHEDULE_ROWS = 40
 """Rows printed of a schedule, which may have thousands of executions."""
 
 
-@dataclass(frozen=True)
-class Stretch:
-    """Groups of one network that one unit runs one after the other, nothing else between them."""
-
-    executions: tuple[ScheduledGroup, ...]
-
-    @property
-    def start_ps(self) -> int:
-        """Return the start of the first."""
-        return self.executions[0].start_ps
-
-    @property
-    def end_ps(self) -> int:
-        """Return the end of the last."""
-        return self.executions[-1].end_ps
-
-    @property
-    def alone_ps(self) -> int:
-        """Return the sum of the stand-alone times."""
-        return sum(execution.alone_ps for execution in self.executions)
-
-    @property
-    def contention_ps(self) -> int:
-        """Return the time that contention adds."""
-        return sum(execution.contention_ps for execution in self.executions)
-
-    @property
-    def waited_ps(self) -> int:
-        """Return the time that groups were ready before they started, added up."""
-        return sum(execution.waited_ps for execution in self.executions)
+Stretch = tuple[ScheduledGroup, ...]
+"""Groups of one network that one unit runs one after the other, nothing else between them."""
 
 
 def stretches(schedule: Schedule) -> list[Stretch]:
     """Return the executions of a schedule in segments, by rising start."""
-    parts: list[list[ScheduledGroup]] = []
-    order = sorted(schedule.groups, key=lambda e: (e.unit, e.start_ps, e.end_ps))
-    for execution in order:
-        before = parts[-1][-1] if parts else None
-        if before is not None and (
-            (before.unit, before.frame, before.network, before.repeat, before.group + 1)
-            == (
-                execution.unit,
-                execution.frame,
-                execution.network,
-                execution.repeat,
-                execution.group,
-            )
+    found: list[Stretch] = []
+    for execution in sorted(schedule.groups, key=lambda e: (e.unit, e.start_ps, e.end_ps)):
+        before = found[-1][-1] if found else None
+        key = (execution.unit, execution.frame, execution.network, execution.repeat)
+        if (
+            before is not None
+            and (before.unit, before.frame, before.network, before.repeat) == key
+            and before.group + 1 == execution.group
         ):
-            parts[-1].append(execution)
+            found[-1] += (execution,)
         else:
-            parts.append([execution])
-    found = [Stretch(tuple(part)) for part in parts]
-    return sorted(found, key=lambda s: (s.start_ps, s.executions[0].unit))
+            found.append((execution,))
+    return sorted(found, key=lambda stretch: (stretch[0].start_ps, stretch[0].unit))
 
 
 def schedule_table(
@@ -92,17 +58,12 @@ def schedule_table(
     found = stretches(schedule)
     shown = found if most is None else found[:most]
     for stretch in shown:
-        first, last = stretch.executions[0], stretch.executions[-1]
+        first, last = stretch[0], stretch[-1]
         network = problem.networks[first.network]
         begin, end = first.group - network.first_group, last.group - network.first_group
         name = network.name if network.repeats == 1 else f"{network.name} ({first.repeat})"
-        times = (
-            stretch.start_ps,
-            stretch.end_ps,
-            stretch.alone_ps,
-            stretch.contention_ps,
-            stretch.waited_ps,
-        )
+        sums = zip(*((e.alone_ps, e.contention_ps, e.waited_ps) for e in stretch), strict=True)
+        times = (first.start_ps, last.end_ps, *map(sum, sums))
         table.add_row(
             *([str(first.frame)] if several_frames else []),
             name,
