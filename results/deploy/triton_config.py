@@ -4,7 +4,6 @@ network."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from paretosoc.results.deploy.deployment import Deployment, NetworkFiles, Segment, network_files
 from paretosoc.results.deploy.deployment_document import DeployedModel
@@ -18,14 +17,9 @@ _TYPES = {1: "FP32", 2: "UINT8", 3: "INT8", 4: "UINT16", 5: "INT16", 6: "INT32",
           16: "BF16"}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Word:
-    """A value without quotation marks: a number, a name of an enumeration."""
-
-    text: str
-
-
-Fields = list[tuple[str, "str | int | _Word | Fields"]]
+Fields = list[tuple[str, "str | int | Fields"]]
+"""Names and values: a message, a number, or text as it is written, which :func:`_quoted` makes of
+a string."""
 
 
 def repository_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
@@ -63,12 +57,13 @@ def triton_configs(
             continue
         names = [file.partition("/")[0] for file in model.files]
         for segment, part, name in zip(deployment.segments(n), model.parts, names, strict=True):
-            runs = (("backend", "onnxruntime"), ("default_model_filename", MODEL_FILE))
+            runs, file = ("backend", "onnxruntime"), MODEL_FILE
             if has_engine(deployment, segment):
-                runs = (("platform", "tensorrt_plan"), ("default_model_filename", ENGINE_FILE))
+                runs, file = ("platform", "tensorrt_plan"), ENGINE_FILE
             fields: Fields = [
-                ("name", name),
-                *runs,
+                ("name", _quoted(name)),
+                (runs[0], _quoted(runs[1])),
+                ("default_model_filename", _quoted(file)),
                 ("max_batch_size", 0),
                 *(("input", _tensor(tensor, label)) for tensor in part.inputs),
                 *(("output", _tensor(tensor, label)) for tensor in part.outputs),
@@ -86,12 +81,12 @@ def _instances(deployment: Deployment, segment: Segment, order: TritonOrder) -> 
     unit = deployment.unit_name(segment)
     core = deployment.cores.get(unit)
     kind = "KIND_GPU" if has_engine(deployment, segment) else "KIND_CPU"
-    fields: Fields = [("kind", _Word(kind)), ("count", 1)]
+    fields: Fields = [("kind", kind), ("count", 1)]
     if kind == "KIND_GPU":
         fields.append(("gpus", 0))
     if core is not None:
-        fields.append(("secondary_devices", [("kind", _Word("KIND_NVDLA")), ("device_id", core)]))
-    resource: Fields = [("name", unit), ("global", _Word("true")), ("count", 1)]
+        fields.append(("secondary_devices", [("kind", "KIND_NVDLA"), ("device_id", core)]))
+    resource: Fields = [("name", _quoted(unit)), ("global", "true"), ("count", 1)]
     limiter: Fields = [("resources", resource)] if unit in order.rivals else []
     limiter.append(("priority", order.priority[segment]))
     return [*fields, ("rate_limiter", limiter)]
@@ -104,8 +99,8 @@ def _tensor(tensor: PartTensor, label: str) -> Fields:
             "or its type is none of Triton's"
         )
     fields: Fields = [
-        ("name", tensor.name),
-        ("data_type", _Word(f"TYPE_{_TYPES[tensor.data_type]}")),
+        ("name", _quoted(tensor.name)),
+        ("data_type", f"TYPE_{_TYPES[tensor.data_type]}"),
     ]
     if not tensor.shape:
         # A configuration cannot say that a tensor has no dimensions, but that it is to have none.
@@ -116,13 +111,14 @@ def _tensor(tensor: PartTensor, label: str) -> Fields:
 def _ensemble(whole: str, names: Sequence[str], model: DeployedModel, label: str) -> Fields:
     steps: Fields = []
     for name, part in zip(names, model.parts, strict=True):
-        step: Fields = [("model_name", name), ("model_version", _Word("-1"))]
+        step: Fields = [("model_name", _quoted(name)), ("model_version", -1)]
         for field, tensors in (("input_map", part.inputs), ("output_map", part.outputs)):
-            step += [(field, [("key", t.name), ("value", t.name)]) for t in tensors]
+            names_of = (_quoted(tensor.name) for tensor in tensors)
+            step += [(field, [("key", name), ("value", name)]) for name in names_of]
         steps.append(("step", step))
     return [
-        ("name", whole),
-        ("platform", "ensemble"),
+        ("name", _quoted(whole)),
+        ("platform", _quoted("ensemble")),
         ("max_batch_size", 0),
         *(("input", _tensor(tensor, label)) for tensor in model.inputs.values()),
         *(("output", _tensor(tensor, label)) for tensor in model.outputs),
@@ -140,18 +136,14 @@ def _lines(fields: Fields, indent: str) -> list[str]:
         if isinstance(value, list):
             lines += [f"{indent}{name} {{", *_lines(value, indent + "  "), f"{indent}}}"]
         else:
-            lines.append(f"{indent}{name}: {_scalar(value)}")
+            lines.append(f"{indent}{name}: {value}")
     return lines
 
 
-def _scalar(value: str | int | _Word) -> str:
-    if isinstance(value, _Word):
-        return value.text
-    if isinstance(value, int):
-        return str(value)
-    # Bytes as the text format of protocol buffers has them in C's notation.
+def _quoted(text: str) -> str:
+    """Return a string as the text format of protocol buffers has it: bytes in C's notation."""
     shown = "".join(
         chr(byte) if 32 <= byte < 127 and chr(byte) not in "\"\\'" else f"\\{byte:03o}"
-        for byte in value.encode()
+        for byte in text.encode()
     )
     return f'"{shown}"'
