@@ -87,21 +87,20 @@ def mode_cost_words(deployment: Deployment, cost: ModeCost) -> str:
     if cost.times_ps is None or cost.energy_fj is None:
         return start + "; ".join(cost.remarks)
     problem, member = deployment.problem, deployment.member
-    own = times_of(problem, member.makespan_ps, member.latencies_ps)
-    changes = [_change(*pair) for pair in zip(cost.times_ps, own, strict=True)]
-    changes.append(_change(cost.energy_fj, member.energy_fj))
+    own = (*times_of(problem, member.makespan_ps, member.latencies_ps), member.energy_fj)
+    values = (*cost.times_ps, cost.energy_fj)
     figures = ", ".join(
-        f"{figure} ({change})"
-        for figure, change in zip(
-            _figures(problem, cost.times_ps, cost.energy_fj), changes, strict=True
-        )
+        f"{text} ({100 * (value - base) / base:+.1f} %)"
+        for text, value, base in zip(_figures(problem, values), values, own, strict=True)
+        if base
     )
     return start + "; ".join((figures, *cost.remarks))
 
 
-def _figures(problem: Problem, times_ps: Sequence[int], energy_fj: int) -> list[str]:
-    """Return ``12.3 ms`` and ``456 mJ``. With rates, return ``detect at most 12.3 ms`` for each
-    network."""
+def _figures(problem: Problem, values: Sequence[int]) -> list[str]:
+    """Return times and the energy behind them as ``12.3 ms`` and ``456 mJ``. With rates, return
+    ``detect at most 12.3 ms`` for each network."""
+    *times_ps, energy_fj = values
     names = [f"{n.name} at most " for n in problem.networks] if problem.has_rates else [""]
     pairs = zip(names, times_ps, strict=True)
     texts = [f"{name}{format_number(ps / PS_PER_MS)} ms" for name, ps in pairs]
@@ -122,8 +121,8 @@ def nvpmodel_section(
     """
     number = max(mode.number for mode in modes.modes) + 1
     problem, member = deployment.problem, deployment.member
-    times = times_of(problem, member.makespan_ps, member.latencies_ps)
-    own = _figures(problem, times, member.energy_fj)
+    values = (*times_of(problem, member.makespan_ps, member.latencies_ps), member.energy_fj)
+    own = [text for text, value in zip(_figures(problem, values), values, strict=True) if value]
     nearest = nearest_mode(costs)
     lines = [
         f"# Clocks of {deployment.title}.",
@@ -186,7 +185,3 @@ def _mode_lines(deployment: Deployment, modes: PowerModes) -> list[str]:
         for line in modes.settings
     ]
     return settings + lines
-
-
-def _change(value: int, base: int) -> str:
-    return f"{100 * (value - base) / base:+.1f} %"

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
 from math import log
 
 import numpy as np
 
-from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.common.arrays import IntArray
 from paretosoc.dse.problem.constraint_status import constraint_states
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
-from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.platforms.deployment import PowerMode, PowerModes
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.nvpmodel_section import ModeCost, times_of
+from paretosoc.results.front.front import Member
 from paretosoc.results.problem.limits import OVERLOAD
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
@@ -38,48 +38,19 @@ def mode_costs(deployments: Sequence[Deployment], modes: PowerModes) -> list[tup
     """
     problem = deployments[0].problem
     check_magnitudes(problem)
-    members = [deployment.member for deployment in deployments]
-    own = np.array([member.design.operating_points for member in members])
-    on = np.array([member.domain_on for member in members])
     at_caps = [_points_at_caps(problem, mode) for mode in modes.modes]
-    mapped = [_mapped(own, on, caps) for caps in at_caps]
-    units = np.array([member.design.units for member in members])
-    settings = problem.group_count + len(problem.domains)
-    priorities = np.array([member.design.row[settings:] for member in members])
-    rows = np.vstack([np.hstack([units, points, priorities]) for points in mapped])
+    rows = [_mapped(each.member, caps) for each in deployments for caps in at_caps]
     figures = [Objective(ObjectiveKind.LATENCY)]
     if problem.has_rates:
         figures = [Objective(ObjectiveKind.RESPONSE, n) for n in range(len(problem.networks))]
     figures.append(Objective(ObjectiveKind.ENERGY))
-    outcomes = make_outcomes(replace(problem, objectives=tuple(figures)))(rows)
-    values = outcomes.objectives.tolist()
-    clocks = cache(partial(_clocks, problem))
+    outcomes = make_outcomes(replace(problem, objectives=tuple(figures)))(np.array(rows))
     costs = []
-    for i, (deployment, member) in enumerate(zip(deployments, members, strict=True)):
-        kinds = _kinds(deployment)
-        times_ps = times_of(problem, member.makespan_ps, member.latencies_ps)
-        figures_of = [*times_ps, member.energy_fj]
-        of_member = []
-        for m, (mode, caps) in enumerate(zip(modes.modes, at_caps, strict=True)):
-            clocks_khz, missing = clocks(caps, member.domain_on)
-            if missing:
-                remark = f"cannot run: {', '.join(missing)} is off, and this member uses it"
-                of_member.append(ModeCost(mode, clocks_khz, None, None, None, (remark,)))
-                continue
-            row = m * len(members) + i
-            *times, energy = values[row]
-            states = constraint_states(problem, outcomes, row)
-            broken = [state for state in states if not state.met]
-            if any(state.constraint.kind is OVERLOAD for state in broken):
-                of_member.append(ModeCost(mode, clocks_khz, None, None, None, (OVERLOADED,)))
-                continue
-            remarks = (
-                *_other_processors(kinds, modes, mode),
-                *(state.describe() for state in broken),
-            )
-            distance = max(abs(log(a / b)) for a, b in zip(values[row], figures_of, strict=True))
-            cost = ModeCost(mode, clocks_khz, distance, tuple(times), energy, remarks)
-            of_member.append(cost)
+    for i, deployment in enumerate(deployments):
+        of_member = [
+            _cost(deployment, modes, mode, caps, outcomes, i * len(at_caps) + m)
+            for m, (mode, caps) in enumerate(zip(modes.modes, at_caps, strict=True))
+        ]
         costs.append(tuple(sorted(of_member, key=lambda cost: cost.mode.number)))
     return costs
 
@@ -95,27 +66,52 @@ def _points_at_caps(problem: Problem, mode: PowerMode) -> _Caps:
     return tuple(points)
 
 
-def _mapped(own: IntArray, on: BoolArray, caps: _Caps) -> IntArray:
-    """Return the operating points [members, domains] with clocks that are on at a mode's cap."""
-    points = own.copy()
-    for d, point in enumerate(caps):
-        if point is not None:
-            points[on[:, d], d] = point
-    return points
+def _mapped(member: Member, caps: _Caps) -> IntArray:
+    """Return the row of a member with clocks that are on at a mode's caps."""
+    row = member.design.row.copy()
+    for d, (point, is_on) in enumerate(zip(caps, member.domain_on, strict=True)):
+        if point is not None and is_on:
+            row[len(member.design.units) + d] = point
+    return row
 
 
-def _clocks(
-    problem: Problem, caps: _Caps, on: tuple[bool, ...]
-) -> tuple[tuple[tuple[str, int | None], ...], tuple[str, ...]]:
-    """Return the clock of each domain at a mode's caps (None: off), and which the mode turns off
-    although they are used."""
-    clocks = problem.clocks_khz(cap if used else None for cap, used in zip(caps, on, strict=True))
-    missing = tuple(
+def _cost(
+    deployment: Deployment,
+    modes: PowerModes,
+    mode: PowerMode,
+    caps: _Caps,
+    outcomes: Outcomes,
+    row: int,
+) -> ModeCost:
+    """Return the cost of a mode from the outcomes of its row."""
+    problem, member = deployment.problem, deployment.member
+    points = [cap if is_on else None for cap, is_on in zip(caps, member.domain_on, strict=True)]
+    clocks_khz = problem.clocks_khz(points)
+    missing = [
         domain.name
-        for domain, point, used in zip(problem.domains, caps, on, strict=True)
-        if used and point is None
+        for domain, point, is_on in zip(problem.domains, points, member.domain_on, strict=True)
+        if is_on and point is None
+    ]
+    values = outcomes.objectives[row].tolist()
+    broken = [state for state in constraint_states(problem, outcomes, row) if not state.met]
+    reason = f"cannot run: {', '.join(missing)} is off, and this member uses it" if missing else ""
+    if not missing and any(state.constraint.kind is OVERLOAD for state in broken):
+        reason = OVERLOADED
+    if reason:
+        return ModeCost(mode, tuple(clocks_khz.items()), None, None, None, (reason,))
+    own = (*times_of(problem, member.makespan_ps, member.latencies_ps), member.energy_fj)
+    *times, energy = values
+    return ModeCost(
+        mode,
+        tuple(clocks_khz.items()),
+        max(abs(log(a / b)) for a, b in zip(values, own, strict=True) if b),
+        tuple(times),
+        energy,
+        (
+            *_other_processors(_kinds(deployment), modes, mode),
+            *(state.describe() for state in broken),
+        ),
     )
-    return tuple(clocks.items()), missing
 
 
 def _kinds(deployment: Deployment) -> set[str]:

@@ -173,3 +173,20 @@ def test_modes_of_a_problem_whose_energies_do_not_fit_are_refused(pair_folder):
     edited = replace(deployment, front=front)
     with pytest.raises(ResultError, match="more than 63 bits hold in femtojoules"):
         mode_costs([edited], power_modes(edited))
+
+
+def test_modes_of_a_platform_whose_power_is_not_known(pair_folder):
+    """Its energies are 0, and times alone are compared."""
+    deployment = deployment_of(pair_folder, 0)
+    problem = deployment.problem
+    units = tuple(
+        replace(u, dynamic_mw=0 * u.dynamic_mw, idle_mw=0 * u.idle_mw) for u in problem.units
+    )
+    domains = tuple(replace(d, static_mw=0 * d.static_mw) for d in problem.domains)
+    unknown = replace(problem, board_mw=0, units=units, domains=domains)
+    member = replace(deployment.member, energy_fj=0)
+    front = replace(deployment.front, problem=unknown, members=(member,))
+    (text,) = deployment_texts([replace(deployment, front=front)])
+    assert re.search(r"These clocks: [0-9.]+ ms a frame", text["nvpmodel"])
+    assert re.search(r"mode 0 \(MAXN\): [0-9.]+ ms \([+-][0-9.]+ %\)$", text["nvpmodel"], re.M)
+    assert "mJ" not in text["nvpmodel"]
