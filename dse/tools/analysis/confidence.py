@@ -181,11 +181,19 @@ class Drawn:
             )
         of_choices = [
             (
-                cls._of_nothing(draws, len(choices.members), objectives, len(limits), goals),
+                cls(
+                    figures=np.zeros((draws, count, objectives), dtype=np.int64),
+                    kept=np.zeros((draws, count, len(limits)), dtype=np.bool_),
+                    feasible=np.zeros((draws, count), dtype=np.bool_),
+                    values={name: np.full((draws, count), np.inf) for name in goals},
+                    least={name: np.full(draws, np.inf) for name in goals},
+                    best={name: np.zeros(count, dtype=np.int64) for name in goals},
+                ),
                 np.array(choices.members),
                 _owners(choices, len(rows)),
             )
             for choices in several
+            for count in [len(choices.members)]
         ]
         bounds = np.array([limit.limit for limit in limits], dtype=np.int64)
         for index, factors in enumerate(errors.draws(draws, seed)):
@@ -201,19 +209,6 @@ class Drawn:
                     if np.isfinite(value.min()):
                         drawn.best[name][owner[value.argmin()]] += 1
         return [drawn for drawn, *_ in of_choices]
-
-    @classmethod
-    def _of_nothing(
-        cls, draws: int, choices: int, objectives: int, limits: int, goals: Goals
-    ) -> Drawn:
-        return cls(
-            figures=np.zeros((draws, choices, objectives), dtype=np.int64),
-            kept=np.zeros((draws, choices, limits), dtype=np.bool_),
-            feasible=np.zeros((draws, choices), dtype=np.bool_),
-            values={name: np.full((draws, choices), np.inf) for name in goals},
-            least={name: np.full(draws, np.inf) for name in goals},
-            best={name: np.zeros(choices, dtype=np.int64) for name in goals},
-        )
 
     def confidence(
         self, front: Front, choices: Choices, seed: int, *, pairs: bool = True
@@ -233,20 +228,25 @@ class Drawn:
         )
 
     @cached_property
-    def losses(self) -> Mapping[str, FloatArray]:
-        """By goal: return what each choice loses in each draw, [draws, choices]: its distance from
-        the best of all members, as a share of that (for the knee, of the front's ranges), at most
-        :data:`BROKEN`, which it also loses if it breaks a limit that another member keeps."""
-        return {name: self._losses(name) for name in self.values}
+    def regrets(self) -> Mapping[str, FloatArray]:
+        """By goal: return the distance of each choice from the best of all members in each draw, as
+        a share of that (for the knee, of the front's ranges), [draws, choices]. It is infinite if
+        the choice breaks a limit."""
+        found = {}
+        for name, values in self.values.items():
+            least = np.where(np.isfinite(self.least[name]), self.least[name], 0.0)[:, None]
+            far = values - least
+            found[name] = far if name == KNEE else far / np.maximum(np.abs(least), 1)
+        return found
 
-    def _losses(self, goal: str) -> FloatArray:
-        values, least = self.values[goal], self.least[goal][:, None]
-        some, kept = np.isfinite(least), np.isfinite(values)
-        regrets = _regrets(
-            np.where(kept, values, 0), np.where(some, least, 0), is_share=goal != KNEE
-        )
-        losses: FloatArray = np.where(kept, np.minimum(regrets, BROKEN), BROKEN)
-        return np.where(some, losses, 0.0)
+    @cached_property
+    def losses(self) -> Mapping[str, FloatArray]:
+        """By goal: return what each choice loses in each draw, [draws, choices]: its regret, at
+        most :data:`BROKEN`, if some member keeps all limits."""
+        return {
+            name: np.where(np.isfinite(self.least[name])[:, None], np.minimum(regrets, BROKEN), 0.0)
+            for name, regrets in self.regrets.items()
+        }
 
     def choice(self, problem: Problem, choices: Choices, place: int) -> ChoiceConfidence:
         """Return how sure a choice is."""
@@ -266,17 +266,17 @@ class Drawn:
                 if limit.kind.is_asked
             },
             meets_limits=float(self.feasible[:, place].mean()),
-            goals={
-                name: _odds(
-                    self.values[name][:, place],
-                    self.least[name],
-                    int(self.best[name][place]) / draws,
-                    choices.resolution,
-                    float(self.losses[name][:, place].mean()),
-                    is_share=name != KNEE,
-                )
-                for name in self.values
-            },
+            goals={name: self._odds(name, place, choices.resolution) for name in self.values},
+        )
+
+    def _odds(self, goal: str, place: int, resolution: float) -> Odds:
+        regrets = self.regrets[goal][:, place]
+        known = regrets[np.isfinite(regrets)]
+        return Odds(
+            best=int(self.best[goal][place]) / len(regrets),
+            near_best=float((known <= resolution).sum()) / len(regrets),
+            regret=float(known.mean()) if len(known) else None,
+            loss=float(self.losses[goal][:, place].mean()),
         )
 
 
@@ -318,31 +318,6 @@ def _value(outcomes: Outcomes, column: int | None, objectives: int) -> FloatArra
     least, span = figures[:, :objectives].min(axis=0), np.ptp(figures[:, :objectives], axis=0)
     value[feasible] = ((figures[:, :objectives] - least) / np.where(span, span, 1)).sum(axis=1)
     return value
-
-
-def _odds(
-    values: FloatArray,
-    least: FloatArray,
-    best: float,
-    resolution: float,
-    loss: float,
-    *,
-    is_share: bool,
-) -> Odds:
-    """Return the chances of a choice by its values and the least of all members, [draws]."""
-    known = np.isfinite(values)
-    regret = _regrets(values[known], least[known], is_share=is_share)
-    return Odds(
-        best=best,
-        near_best=float((regret <= resolution).sum()) / len(values),
-        regret=float(regret.mean()) if len(regret) else None,
-        loss=loss,
-    )
-
-
-def _regrets(values: FloatArray, least: FloatArray, *, is_share: bool) -> FloatArray:
-    far: FloatArray = values - least
-    return far / np.maximum(np.abs(least), 1) if is_share else far
 
 
 def _interval(objective: Objective, values: Sequence[int]) -> tuple[float, float]:
