@@ -19,7 +19,7 @@ from paretosoc.dse.tools.deploy.random_weights import (
     random_weight,
     take_fillings,
 )
-from paretosoc.results.deploy.scripts.compare import compare, tolerance_of
+from paretosoc.results.deploy.scripts.values import compare, tolerance_of
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.optional import optional_import
 from paretosoc.sdf.onnx.dimensions import Dimensions

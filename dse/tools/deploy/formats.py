@@ -56,7 +56,7 @@ from paretosoc.sdf.onnx.operators.op_kinds import operation_name
 from paretosoc.sdf.onnx.parts import ModelPart
 
 TRTEXEC_FILE, RUN_FILE, CONVERT_FILE = "engines.sh", "run.py", "convert.py"
-PLAN_FILE, COMPARE_FILE = "frame_plan.py", "compare.py"
+PLAN_FILE, VALUES_FILE = "frame_plan.py", "values.py"
 MAX_CONF_BYTES = 1 << 20
 """A board's own nvpmodel file has some ten kilobytes."""
 Facts = Mapping[str, Any]
@@ -215,7 +215,7 @@ def _write_triton(job: Job) -> Facts:
 
 
 def _write_onnxruntime(job: Job) -> Facts:
-    _write_runner(job, "run_placement.py", COMPARE_FILE)
+    _write_runner(job, "run_placement.py", VALUES_FILE)
     models = write_segments(job, filled=True)
     _note_types(job)
     places = unit_places(job.deployment, Runtime.ONNXRUNTIME)
@@ -230,7 +230,7 @@ def _write_openvino(job: Job) -> Facts:
         return give_random_weights(part.model, part.weights, SEED, "openvino")
 
     job.write_text(RUN_FILE, script_text("run_affinities.py"))
-    job.write_text(COMPARE_FILE, script_text(COMPARE_FILE))
+    job.write_text(VALUES_FILE, script_text(VALUES_FILE))
     devices = unit_places(job.deployment, Runtime.OPENVINO)
     models = write_entire(job, change)
     _note_types(job)
@@ -268,11 +268,17 @@ def _write_llama(job: Job) -> Facts:
     return {}
 
 
+def write_converter(job: Job, document: str = "deployment.json") -> None:
+    """Write the program that converts the pieces in a document for an NPU of Rockchip's."""
+    chip = f'TARGET = "{job.deployment.board.rknn_target}"'
+    text = script_text("convert_rknn.py").replace('TARGET = "chip"', chip)
+    job.write_text(CONVERT_FILE, text.replace("deployment.json", document))
+    job.write_text(VALUES_FILE, script_text(VALUES_FILE))
+
+
 def _write_rknn(job: Job) -> Facts:
     devices = unit_places(job.deployment, Runtime.RKNN)
-    target = job.deployment.board.rknn_target
-    convert = script_text("convert_rknn.py").replace('TARGET = "chip"', f'TARGET = "{target}"')
-    job.write_text(CONVERT_FILE, convert)
+    write_converter(job)
     _write_runner(job, "run_rknn.py")
     models = write_segments(job, filled=True)
     _note_types(job, lambda segment: devices[job.deployment.unit_name(segment)] == "CPU")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paretosoc.results.deploy.scripts.values import random_value
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.onnx.nodes import numpy_dtype
 from paretosoc.sdf.onnx.parts import PartTensor
@@ -48,11 +49,8 @@ def random_weight(seed: int, name: str, shape: tuple[int, ...], dtype: Any) -> N
 
 def random_input(seed: int, tensor: PartTensor, dtype: Any) -> NDArray[Any]:
     """Return values for an input of a network."""
-    rng = _generator(seed, tensor.name)
-    shape = tensor.shape or ()
-    if np.issubdtype(dtype, np.floating):
-        return rng.uniform(-1, 1, shape).astype(dtype)
-    return rng.integers(0, 2, shape).astype(dtype)
+    made: NDArray[Any] = random_value(_generator(seed, tensor.name), tensor.shape or (), dtype)
+    return made
 
 
 def _generator(seed: int, name: str) -> np.random.Generator:

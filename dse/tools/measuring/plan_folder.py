@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from paretosoc.dse.tools.deploy.formats import CONVERT_FILE
+from paretosoc.dse.tools.deploy.formats import CONVERT_FILE, write_converter
 from paretosoc.dse.tools.deploy.job import Job, Options
 from paretosoc.dse.tools.deploy.write_models import write_stretches
 from paretosoc.dse.tools.measuring.experiments import Bench, Experiment
@@ -143,9 +143,7 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
         filled=runtime is not Runtime.TRTEXEC,
     )
     if runtime is Runtime.RKNN:
-        convert = script_text("convert_rknn.py").replace("deployment.json", PLAN_FILE)
-        target = job.deployment.board.rknn_target
-        job.write_text(CONVERT_FILE, convert.replace('TARGET = "chip"', f'TARGET = "{target}"'))
+        write_converter(job, PLAN_FILE)
         job.notes.append(f"{CONVERT_FILE} makes the engines, on a host with rknn-toolkit2.")
     networks: list[Json] = []
     for engine, one in engines.items():

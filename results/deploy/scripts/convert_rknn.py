@@ -25,10 +25,10 @@ try:
 except ImportError as error:
     sys.exit(f"convert.py: rknn-toolkit2 and onnxruntime are required: {error}")
 
+from paretosoc.results.deploy.scripts.values import random_value, type_of
+
 TARGET = "chip"
 SAMPLES = 4
-TYPES = {"bool": np.bool_, "uint8": np.uint8, "int8": np.int8, "int32": np.int32,
-         "int64": np.int64, "float16": np.float16, "float": np.float32}  # fmt: skip
 
 
 def networks_of(folder: Path) -> list[Any]:
@@ -67,14 +67,12 @@ def samples_of(network: Mapping[str, Any], given: Mapping[str, Any]) -> list[dic
     for k in range(min((len(array) for array in given.values()), default=SAMPLES)):
         rng, values = np.random.default_rng(k), {}
         for tensor in inputs_of(network):
-            name, kind = tensor["name"], TYPES[tensor["type"]]
+            name, kind = tensor["name"], type_of(tensor["type"])
             array = given.get(f"{network['name']}:{name}", given.get(name))
             if array is not None:
                 values[name] = array[k].astype(kind)
-            elif np.issubdtype(kind, np.floating):
-                values[name] = rng.uniform(-1, 1, tensor["shape"]).astype(kind)
             else:
-                values[name] = rng.integers(0, 2, tensor["shape"]).astype(kind)
+                values[name] = random_value(rng, tensor["shape"], kind)
         samples.append(values)
     return samples
 

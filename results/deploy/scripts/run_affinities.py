@@ -21,7 +21,7 @@ try:
 except ImportError as error:
     sys.exit(f"run.py: openvino is required: {error}")
 
-from paretosoc.results.deploy.scripts.compare import compare, tolerance_of
+from paretosoc.results.deploy.scripts.values import compare, random_value, tolerance_of
 
 FP32 = {"INFERENCE_PRECISION_HINT": "f32"}
 """NPUs refuse it."""
@@ -61,11 +61,7 @@ def _inputs(model: Any) -> dict[str, Any]:
     values = {}
     for port in model.inputs:
         dtype = port.get_element_type().to_dtype()
-        shape = list(port.get_shape())
-        floats = np.issubdtype(dtype, np.floating)
-        values[port.get_any_name()] = (
-            rng.uniform(-1, 1, shape) if floats else rng.integers(0, 2, shape)
-        ).astype(dtype)
+        values[port.get_any_name()] = random_value(rng, list(port.get_shape()), dtype)
     return values
 
 

@@ -25,13 +25,15 @@ try:
 except ImportError as error:
     sys.exit(f"run.py: onnxruntime is required: {error}")
 
-from paretosoc.results.deploy.scripts.compare import compare, tolerance_of
 from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_plan
+from paretosoc.results.deploy.scripts.values import (
+    compare,
+    random_value,
+    tolerance_of,
+    type_of,
+)
 
 CPU = "CPUExecutionProvider"
-INTEGERS = {"tensor(bool)": np.bool_, "tensor(uint8)": np.uint8, "tensor(int8)": np.int8,
-            "tensor(int32)": np.int32, "tensor(int64)": np.int64}  # fmt: skip
-FLOATS = {"tensor(float16)": np.float16, "tensor(float)": np.float32, "tensor(double)": np.float64}
 EXACT = {"CUDAExecutionProvider": {"use_tf32": "0"}}
 """From Ampere on CUDA rounds FP32 to TF32 unless it is told not to: ten bits instead of 23."""
 CPU_ALONE = {"provider": CPU, "options": {}, "session": {}}
@@ -67,12 +69,8 @@ def run_session(session: Any, values: dict[str, Any]) -> None:
     random."""
     rng = np.random.default_rng(0)
     for entry in session.get_inputs():
-        if entry.name in values:
-            continue
-        if entry.type in FLOATS:
-            values[entry.name] = rng.uniform(-1, 1, entry.shape).astype(FLOATS[entry.type])
-        else:
-            values[entry.name] = rng.integers(0, 2, entry.shape).astype(INTEGERS[entry.type])
+        if entry.name not in values:
+            values[entry.name] = random_value(rng, entry.shape, type_of(entry.type))
     read = {entry.name: values[entry.name] for entry in session.get_inputs()}
     names = [entry.name for entry in session.get_outputs()]
     values.update(zip(names, session.run(names, read), strict=True))

@@ -25,9 +25,7 @@ except ImportError as error:
     sys.exit(f"run.py: rknn-toolkit-lite2 and onnxruntime are required: {error}")
 
 from paretosoc.results.deploy.scripts.frame_plan import frame_options, run_plan
-
-TYPES = {"bool": np.bool_, "uint8": np.uint8, "int8": np.int8, "int32": np.int32,
-         "int64": np.int64, "float16": np.float16, "float": np.float32}  # fmt: skip
+from paretosoc.results.deploy.scripts.values import random_value, type_of
 
 
 def loaded(folder: Path, part: Mapping[str, Any], device: str) -> Callable[[list[Any]], list[Any]]:
@@ -67,7 +65,7 @@ def main() -> int:
             device = document["devices"][part["unit"]]
             run_piece[n, s] = loaded(folder, part, device)
             for tensor in part["inputs"]:
-                made = rng.uniform(0, 1, tensor["shape"]).astype(TYPES[tensor["type"]])
+                made = random_value(rng, tensor["shape"], type_of(tensor["type"]))
                 values[n].setdefault(tensor["name"], made)
             work(n, s)
             print(f"{part['file']} on {device}")

@@ -19,7 +19,7 @@ from paretosoc.results.deploy.scripts import script_text
     ],
 )
 def test_a_missing_package_is_named_in_a_line(tmp_path, script, file, packages):
-    for name, source in ((file, script), *((n, n) for n in ("frame_plan.py", "compare.py"))):
+    for name, source in ((file, script), *((n, n) for n in ("frame_plan.py", "values.py"))):
         (tmp_path / name).write_text(script_text(source))
     # Without site-packages.
     ran = subprocess.run(

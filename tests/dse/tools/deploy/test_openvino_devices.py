@@ -82,7 +82,7 @@ def test_a_model_that_openvino_does_not_read_is_an_error_in_a_line(tmp_path):
 
 
 def execute(folder, devices, error, model="one.onnx", layers=2, operations=()):
-    for name, script in (("run.py", "run_affinities.py"), ("compare.py", "compare.py")):
+    for name, script in (("run.py", "run_affinities.py"), ("values.py", "values.py")):
         (folder / name).write_text(script_text(script))
     (folder / "openvino.py").write_text(
         STAND_IN + f"\nERROR = {error}\nOPERATIONS = [*map(Operation, {operations})]\n"

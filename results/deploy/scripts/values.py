@@ -1,4 +1,5 @@
-"""Comparison of results with those of the CPU alone, and how far they may differ."""
+"""Random values for tensors, comparison of results with those of the CPU alone, and how far they
+may differ."""
 
 from __future__ import annotations
 
@@ -24,6 +25,20 @@ FINITE = float(np.finfo(np.float32).max)
 """A tolerance that only refuses results that are not finite."""
 CHOOSING = ("ArgMax", "ArgMin", "NonMaxSuppression", "NonZero", "TopK", "Unique")
 """Operations, of ONNX and OpenVINO, that a rounding makes choose others."""
+
+
+def type_of(name: str) -> Any:
+    """Return the type of elements that is called so in deployment.json (``float``) or by ONNX
+    Runtime (``tensor(float)``)."""
+    plain = name.removeprefix("tensor(").removesuffix(")")
+    return np.dtype("float32" if plain == "float" else plain)
+
+
+def random_value(rng: np.random.Generator, shape: Any, dtype: Any) -> Any:
+    """Return an array of floats from -1 to 1, or of integers 0 and 1."""
+    if np.issubdtype(dtype, np.floating):
+        return rng.uniform(-1, 1, shape).astype(dtype)
+    return rng.integers(0, 2, shape).astype(dtype)
 
 
 def tolerance_of(
