@@ -30,7 +30,6 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.parts import (
     MAX_SHARING_PERMILLE,
     ContentionTable,
-    ProblemDomain,
     ProblemUnit,
 )
 from paretosoc.results.problem.problem import Problem
@@ -330,15 +329,15 @@ def _times(table: IntArray, factor: IntArray | int) -> IntArray:
     return product
 
 
-def same_factors(problem: Problem, times: int, powers: int) -> Factors:
-    """Return factors that are the same everywhere, in millionths."""
+def same_factors(problem: Problem, factor: int) -> Factors:
+    """Return a draw in which all factors are the same, in millionths."""
     shape = problem.group_count, len(problem.units)
     return Factors(
-        times=np.full(shape, times, dtype=np.int64),
-        powers=np.full(shape[1], powers, dtype=np.int64),
-        idle=powers,
-        demands=np.full(shape[1], PPM, dtype=np.int64),
-        sharing=PPM,
+        times=np.full(shape, factor, dtype=np.int64),
+        powers=np.full(shape[1], factor, dtype=np.int64),
+        idle=factor,
+        demands=np.full(shape[1], factor, dtype=np.int64),
+        sharing=factor,
         exponents=np.zeros((*shape, len(problem.domains))),
         known_khz=np.ones((*shape, len(problem.domains)), dtype=np.int64),
     )
@@ -350,7 +349,7 @@ def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
     Raises:
         ResultError: if they would not.
     """
-    same = same_factors(problem, PPM, PPM)
+    same = same_factors(problem, PPM)
     least, most, power = same.times.copy(), same.times.copy(), PPM
     demands, sharing = same.demands, same.sharing
     for factors in draws:
@@ -361,18 +360,11 @@ def check_draws(problem: Problem, draws: Iterable[Factors]) -> None:
         power = max(power, int(factors.powers.max()), factors.idle)
         demands = np.maximum(demands, factors.demands)
         sharing = max(sharing, factors.sharing)
-    _check_extremes(
-        problem, replace(same, idle=power, demands=demands, sharing=sharing), least, most
-    )
-
-
-def _check_extremes(problem: Problem, factors: Factors, least: IntArray, most: IntArray) -> None:
-    """Refuse factors of times, [groups, units], with which a sum or product would leave int64. All
-    powers have the idle factor."""
-    powers = np.full_like(factors.powers, factors.idle)
+    powers = np.full_like(same.powers, power)
+    largest = replace(same, powers=powers, idle=power, demands=demands, sharing=sharing)
     for extreme in (least, most):
         try:
-            check_magnitudes(with_factors(problem, replace(factors, times=extreme, powers=powers)))
+            check_magnitudes(with_factors(problem, replace(largest, times=extreme)))
         except ResultError as error:
             off = f"{extreme.min() / PPM:.2g} to {extreme.max() / PPM:.2g}"
             raise ResultError(f"with times off by a factor of {off}: {error}") from None
@@ -385,15 +377,11 @@ def fitting(problem: Problem, errors: CostErrors, draws: int, seed: int) -> Cost
     Raises:
         ResultError: if they would leave it still.
     """
-    largest = same_factors(problem, errors.most * PPM, errors.most * PPM)
-    most, least = largest.times, np.full_like(largest.times, PPM // errors.most)
-    limits = replace(largest, demands=most[0], sharing=errors.most * PPM)
-    try:
+    with suppress(ResultError):
         # Most problems have room for whatever may be drawn.
-        _check_extremes(problem, limits, least, most)
+        ends = (PPM // errors.most, PPM * errors.most)
+        check_draws(problem, (same_factors(problem, factor) for factor in ends))
         return errors
-    except ResultError:
-        pass
     for bound in (errors.most, *_LESS[:-1]):
         fewer = replace(errors, most=bound)
         with suppress(ResultError):
@@ -415,27 +403,18 @@ def at_clocks_of(problem: Problem, rows: IntArray) -> tuple[Problem, IntArray]:
     for d, points in enumerate(kept):
         fewer[:, groups + d] = np.searchsorted(points, rows[:, groups + d])
     memory = None if problem.memory_domain is None else kept[problem.memory_domain]
-    return (
+    domains = tuple(
         replace(
-            problem,
-            domains=tuple(
-                _fewer_points(domain, points)
-                for domain, points in zip(problem.domains, kept, strict=True)
-            ),
-            units=tuple(_at_points(unit, kept, memory) for unit in problem.units),
-        ),
-        fewer,
+            domain,
+            frequencies_khz=tuple(domain.frequencies_khz[point] for point in points),
+            voltages_mv=tuple(domain.voltages_mv[point] for point in points),
+            static_mw=domain.static_mw[points],
+            allowed=np.ones(len(points), dtype=np.bool_),
+        )
+        for domain, points in zip(problem.domains, kept, strict=True)
     )
-
-
-def _fewer_points(domain: ProblemDomain, points: IntArray) -> ProblemDomain:
-    return replace(
-        domain,
-        frequencies_khz=tuple(domain.frequencies_khz[point] for point in points),
-        voltages_mv=tuple(domain.voltages_mv[point] for point in points),
-        static_mw=domain.static_mw[points],
-        allowed=np.ones(len(points), dtype=np.bool_),
-    )
+    units = tuple(_at_points(unit, kept, memory) for unit in problem.units)
+    return replace(problem, domains=domains, units=units), fewer
 
 
 def _at_points(unit: ProblemUnit, kept: list[IntArray], memory: IntArray | None) -> ProblemUnit:

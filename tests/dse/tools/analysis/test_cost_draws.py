@@ -39,7 +39,7 @@ def half_up(value):
 
 
 def ones(problem):
-    return same_factors(problem, PPM, PPM)
+    return same_factors(problem, PPM)
 
 
 def test_factors_are_applied_exactly():
