@@ -11,8 +11,7 @@ from paretosoc.common.plugins import Registry
 from paretosoc.dse.tools.analysis.power_modes import mode_costs
 from paretosoc.dse.tools.deploy.job import Format, Job
 from paretosoc.dse.tools.deploy.plan_engines import plan_notes
-from paretosoc.dse.tools.deploy.random_weights import give_random_weights
-from paretosoc.dse.tools.deploy.write_models import SEED, write_entire, write_segments
+from paretosoc.dse.tools.deploy.write_models import write_entire, write_segments
 from paretosoc.results.deploy.deepstream_config import check_deepstream, deepstream_configs
 from paretosoc.results.deploy.deployment import Deployment, Segment
 from paretosoc.results.deploy.deployment_document import DeployedModel
@@ -53,7 +52,6 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.onnx.file import normal_domain
 from paretosoc.sdf.onnx.operators.op_kinds import operation_name
-from paretosoc.sdf.onnx.parts import ModelPart
 
 TRTEXEC_FILE, RUN_FILE, CONVERT_FILE = "engines.sh", "run.py", "convert.py"
 PLAN_FILE, VALUES_FILE = "frame_plan.py", "values.py"
@@ -226,13 +224,10 @@ def _write_onnxruntime(job: Job) -> Facts:
 
 
 def _write_openvino(job: Job) -> Facts:
-    def change(part: ModelPart, units: dict[str, str]) -> int:
-        return give_random_weights(part.model, part.weights, SEED, "openvino")
-
     job.write_text(RUN_FILE, script_text("run_affinities.py"))
     job.write_text(VALUES_FILE, script_text(VALUES_FILE))
     devices = unit_places(job.deployment, Runtime.OPENVINO)
-    models = write_entire(job, change)
+    models = write_entire(job)
     _note_types(job)
     job.notes.extend(place_notes(job.deployment, Runtime.OPENVINO, devices))
     return {"models": models, "devices": devices}

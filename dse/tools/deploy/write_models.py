@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -109,14 +109,8 @@ def write_stretches(
     return written
 
 
-def write_entire(
-    job: Job, change: Callable[[ModelPart, dict[str, str]], int]
-) -> list[DeployedModel]:
-    """Write every network in one piece.
-
-    Args:
-        change: changes a model, given the unit of each of its layers. Returns the number of weights
-            that it made up.
+def write_entire(job: Job) -> list[DeployedModel]:
+    """Write every network in one piece, with random values for the weights that it lacks.
 
     Raises:
         ResultError, GraphError: if a model cannot be found, is another one, or differs.
@@ -126,18 +120,12 @@ def write_entire(
         if network is None:
             deployed.append(NO_MODEL)
             continue
-        units = {
-            name: job.deployment.unit_name(segment)
-            for segment in job.deployment.segments(network.number)
-            for name in job.deployment.layers(segment)
-        }
-        (part,) = network.cut([list(units)])
-        made_up = change(part, units)
-        path = job.folder / files.whole
-        save_part(part, path, network.model.folder)
-        compared = _compared(network, [WrittenPart(part, path)], "the model")
-        if made_up:
-            network.note(f": {made_up} weights have no trained values and got random ones.")
+        segments = job.deployment.segments(network.number)
+        whole = network.cut([[name for s in segments for name in job.deployment.layers(s)]])
+        saved = _save(network, whole, [files.whole], "fp32", filled=True)
+        compared = _compared(network, saved.parts, "the model")
+        if saved.made_up:
+            network.note(f": {saved.made_up} weights have no trained values and got random ones.")
         equality = None if compared is None else asdict(compared[0])
         deployed.append(DeployedModel((), (), equality, files.whole))
     return deployed
@@ -190,6 +178,8 @@ class _Saved:
     """Number format to cast to; ``fp32``: none."""
     data_files: Sequence[Path]
     """Data files beside the parts' own. A cast part holds its data itself."""
+    made_up: int
+    """Weights that got random values."""
 
 
 def _save(
@@ -198,14 +188,15 @@ def _save(
     """Write parts of a network, with the types that they had."""
     if types == "int8" and any(has_scales(part) for part in cut):
         types = "fp32"
+    made_up = 0
     if filled or types == "int8":
         for part in cut:
-            give_random_weights(part.model, part.weights, SEED, network.name)
+            made_up += give_random_weights(part.model, part.weights, SEED, network.name)
     parts = [WrittenPart(p, network.job.path_of(f)) for p, f in zip(cut, files, strict=True)]
     data_files: list[Path] = []
     for written in parts:
         data_files += save_part(written.part, written.path, network.model.folder)[1:]
-    return _Saved(parts, types, data_files)
+    return _Saved(parts, types, data_files, made_up)
 
 
 def _cast(network: _Network, saved: _Saved) -> Sequence[WrittenPart]:
