@@ -6,6 +6,7 @@ The words for two members of one front are in :mod:`results.text.member_diff`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
@@ -183,7 +184,12 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("networks", _networks(a), _networks(b))
     note("runtime", a.runtime or "none", b.runtime or "none")
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
-    _note_clocks(differences, a, b)
+    ladders = [_ladders(problem) for problem in (a, b)]
+    for name in dict.fromkeys((*ladders[0], *ladders[1])):
+        clocks = [side.get(name, ()) for side in ladders]
+        if clocks[0] != clocks[1]:
+            mine, theirs = map(_in_mhz, clocks)
+            differences.append(f"clocks of {name}: {mine} and {theirs}")
     note("execution", *(describe_execution(problem.execution) for problem in (a, b)))
     note("tolerance in thousandths", a.tolerance_permille, b.tolerance_permille)
     note("guaranteed deadlines", a.guarantee, b.guarantee)
@@ -238,27 +244,17 @@ def _networks(problem: Problem) -> str:
     )
 
 
-def _note_clocks(differences: list[str], a: Problem, b: Problem) -> None:
-    clocks = [
-        {
-            domain.name: tuple(
-                khz for khz, ok in zip(domain.frequencies_khz, domain.allowed, strict=True) if ok
-            )
-            for domain in problem.domains
-        }
-        for problem in (a, b)
-    ]
-    for name in dict.fromkeys((*clocks[0], *clocks[1])):
-        mine, theirs = (_ladder(side.get(name)) for side in clocks)
-        if clocks[0].get(name) != clocks[1].get(name):
-            differences.append(f"clocks of {name}: {mine} and {theirs}")
+def _ladders(problem: Problem) -> dict[str, tuple[int, ...]]:
+    """Return the clocks that may be chosen for each domain."""
+    return {
+        domain.name: tuple(compress(domain.frequencies_khz, domain.allowed))
+        for domain in problem.domains
+    }
 
 
-def _ladder(khz: tuple[int, ...] | None) -> str:
-    if khz is None:
-        return "none"
-    if len(khz) == 1:
-        return f"{khz[0] / 1000:g} MHz"
+def _in_mhz(khz: tuple[int, ...]) -> str:
+    if len(khz) < 2:
+        return f"{khz[0] / 1000:g} MHz" if khz else "none"
     return f"{len(khz)} from {khz[0] / 1000:g} to {khz[-1] / 1000:g} MHz"
 
 

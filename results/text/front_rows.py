@@ -40,6 +40,8 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
     problem = front.problem
     marks = mark_members(front)
     names = problem.objective_names
+    networks = [network.name for network in problem.networks]
+    searches = problem.searched_order is not None
     return [
         {
             "member": i,
@@ -50,20 +52,15 @@ def table_rows(front: Front, choices: Choices) -> list[Row]:
             "robust": None if member.robust is None else displayed(problem, member.robust),
             "groups_by_unit": groups_by_unit(problem, member),
             "clocks_mhz": clocks_mhz(problem, member),
-            "priorities": _searched_priorities(problem, member),
+            "priorities": dict(zip(networks, problem.priorities(member.design), strict=True))
+            if searches
+            else None,
             "transitions": problem.transition_count(member.design),
             "responses": _responses(problem, member),
             "rates": _rates(problem, member),
         }
         for i, member in ((entry.member, front.members[entry.member]) for entry in choices.entries)
     ]
-
-
-def _searched_priorities(problem: Problem, member: Member) -> dict[str, tuple[int, ...]] | None:
-    if problem.searched_order is None:
-        return None
-    names = [network.name for network in problem.networks]
-    return dict(zip(names, problem.priorities(member.design), strict=True))
 
 
 def _responses(problem: Problem, member: Member) -> dict[str, dict[str, int]] | None:

@@ -32,7 +32,9 @@ ROOT = os.environ.get("SYSFS_ROOT", "")
 SAVED = Path(os.environ.get("SAVED_CLOCKS", ROOT + "/run/paretosoc-clocks"))
 RESULTS = FOLDER / "results.json"
 FORMAT = "paretosoc-measurements/1"
-ENVIRONMENT = dict(os.environ, trtexec=os.environ.get("TRTEXEC", "trtexec"))
+ENVIRONMENT = dict(
+    os.environ, trtexec=os.environ.get("TRTEXEC", "trtexec"), SAVED_CLOCKS=str(SAVED)
+)
 OF = ("network", "first_group", "last_group", "unit", "clocks_khz")
 INTERVAL_S = 0.2
 MEDIAN = re.compile(r"GPU Compute Time:.*?\bmedian = ([0-9.]+) ms")
@@ -74,17 +76,17 @@ def write_results(results: dict[str, Any]) -> None:
     os.replace(str(part), str(RESULTS))
 
 
-def shell(command: str, **environment: str) -> str:
+def shell(command: str) -> str:
     """Run a command in the folder. Return what it prints."""
     ran = subprocess.run(
-        ["sh", "-c", command], cwd=str(FOLDER), env=dict(os.environ, **environment),
+        ["sh", "-c", command], cwd=str(FOLDER), env=ENVIRONMENT,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
     )  # fmt: skip
     text = ran.stdout.decode("utf-8", "replace")
     if ran.returncode:
         lines = text.strip().splitlines() or [f"status {ran.returncode}"]
-        if ran.returncode == 127 and "trtexec" in environment:
-            raise Failed(f"{environment['trtexec']} is not found; TRTEXEC is to be its path")
+        if ran.returncode == 127 and "trtexec" in command:
+            raise Failed(f"{ENVIRONMENT['trtexec']} is not found; TRTEXEC is to be its path")
         raise Failed(f"{command.split(' --')[0]}: {'; '.join(lines[-2:])}")
     return text
 
@@ -92,14 +94,14 @@ def shell(command: str, **environment: str) -> str:
 def restore(script: str) -> None:
     """Put back the clocks that were set before, also by a run that was killed."""
     if SAVED.exists():
-        shell(f"sh ./{script} --restore", SAVED_CLOCKS=str(SAVED))
+        shell(f"sh ./{script} --restore")
 
 
 @contextlib.contextmanager
 def clocks(script: str) -> Iterator[None]:
     """Set clocks, and put them back."""
     restore(script)
-    shell(f"sh ./{script} --apply", SAVED_CLOCKS=str(SAVED))
+    shell(f"sh ./{script} --apply")
     try:
         yield
     finally:
@@ -181,8 +183,7 @@ class Power:
 def time_ms(plan: dict[str, Any], engine: dict[str, Any], seconds: float) -> float:
     """Run an engine over and over. Return the median time of an inference."""
     if plan["runtime"] == "trtexec":
-        found = MEDIAN.search(shell(f"{engine['run']} --duration={seconds:g}",
-                                    trtexec=ENVIRONMENT["trtexec"]))  # fmt: skip
+        found = MEDIAN.search(shell(f"{engine['run']} --duration={seconds:g}"))
         if not found:
             raise Failed("trtexec printed no median of 'GPU Compute Time'")
         return float(found.group(1))
@@ -277,7 +278,7 @@ def measure(plan: dict[str, Any], experiment: dict[str, Any], seconds: float) ->
     engine, *others = [plan["networks"][place]["segments"][0] for place in places]
     for one in (engine, *others):
         if "build" in one and not (FOLDER / one["engine"]).exists():
-            shell(one["build"], trtexec=ENVIRONMENT["trtexec"])
+            shell(one["build"])
     setting = clocks(experiment["clocks"]) if experiment["clocks"] else contextlib.nullcontext()
     with setting:
         with Power(plan) as idle:
