@@ -67,9 +67,23 @@ def trained_model(source: str, dimensions: Mapping[str, int] | None = None) -> T
         version = next(entry.version for entry in model.opset_import if not entry.domain)
         if version < QDQ_OPSET:
             model = version_converter.convert_version(model, QDQ_OPSET)
+            _name_replaced(model, part.model, layers)
     return TrainedModel(
         file.name, model, layers, part.inputs, tuple(tensor.name for tensor in part.outputs)
     )
+
+
+def _name_replaced(model: Any, before: Any, layers: Sequence[str]) -> None:
+    """Give the nodes that the converter of versions put in place of layers their names."""
+    made_by = {output: node.name for node in before.graph.node for output in node.output}
+    lost = set(layers) - {node.name for node in model.graph.node}
+    for node in model.graph.node:
+        names = lost.intersection(made_by.get(output) for output in node.output)
+        if names:
+            node.name = names.pop()
+            lost.discard(node.name)
+    if lost:
+        raise GraphError(f"layer {min(lost)!r}: cannot be converted to ONNX's version {QDQ_OPSET}")
 
 
 def _is_filled(model: Any) -> bool:

@@ -290,3 +290,26 @@ def test_results_that_are_not_finite_are_refused(model, samples):
     large = {"x": 1000 * samples[0]["x"]}
     with pytest.raises(ResultError, match="two: 'y' is not finite on sample 1"):
         LossMeter(network, [samples[0], large], Metric.NOISE)
+
+
+def test_a_layer_that_the_converter_of_versions_replaces_keeps_its_name(tmp_path):
+    """Upsample of operators before 10 is Resize in 13, which the converter does not name."""
+    sizes = numpy_helper.from_array(np.array([1, 2], np.float32), "sizes")
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["a"], "product"),
+        helper.make_node("Upsample", ["a", "sizes"], ["y"], "larger", mode="nearest"),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "old",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 8])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 16])],
+        [numpy_helper.from_array(FIRST, "w"), sizes],
+    )
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 9)], ir_version=6)
+    onnx.save(made, tmp_path / "old.onnx")
+    network = trained_model(str(tmp_path / "old.onnx"))
+    meter = LossMeter(network, random_samples(network.inputs, 3, label="old"), Metric.NOISE)
+    rows = layer_losses(network, meter, [FP16])
+    assert [row.layer for row in rows] == ["product", "larger"]
+    assert "larger" in {node.name for node in network.model.graph.node}
