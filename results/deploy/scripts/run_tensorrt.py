@@ -72,7 +72,13 @@ def bind_tensors(engine: Any, context: Any, memory: dict[str, tuple[int, int]]) 
     """
     for k in range(engine.num_io_tensors):
         name = engine.get_tensor_name(k)
-        size = trt.volume(engine.get_tensor_shape(name)) * engine.get_tensor_dtype(name).itemsize
+        shape = engine.get_tensor_shape(name)
+        if min(shape, default=0) < 0:
+            sys.exit(
+                f"run.py: tensor {name!r}: has a size that depends on the data, which is not "
+                "planned"
+            )
+        size = trt.volume(shape) * engine.get_tensor_dtype(name).itemsize
         if name not in memory:
             address = call(cudart.cudaMalloc, max(1, size))
             call(cudart.cudaMemset, address, 0, max(1, size))

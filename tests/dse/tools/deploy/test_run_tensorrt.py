@@ -210,3 +210,18 @@ def test_an_engine_that_is_not_there(made):
     assert ran.stderr == (
         f"run.py: cannot load {engine.name}; 'sh engines.sh build' makes it on this board\n"
     )
+
+
+def test_a_tensor_without_a_size_is_refused(made):
+    """Its size depends on the data, and the engine would write behind the memory it is given."""
+    folder, _ = made
+    engine = next((folder / "out").glob("*dla0.engine"))
+    text = engine.read_text()
+    document = json.loads(text)
+    name = next(iter(document["tensors"]))
+    document["tensors"][name]["shape"] = [-1, 4]
+    engine.write_text(json.dumps(document))
+    ran = execute(made)
+    engine.write_text(text)
+    said = f"run.py: tensor {name!r}: has a size that depends on the data, which is not planned\n"
+    assert (ran.returncode, ran.stderr) == (1, said)
