@@ -222,7 +222,8 @@ def engine_core(deployment: Deployment, network: int, label: str) -> int | None:
             f"{label}: it is one engine only without a second DLA core, and with names that "
             f"--layerDeviceTypes can say; {as_target('triton')} runs segments"
         )
-    return next(iter(_dlas(deployment, deployment.segments(network))), None)
+    cores = _used(deployment, deployment.segments(network)).values()
+    return next((core for core in cores if core is not None), None)
 
 
 def engine_file(model: str) -> str:
@@ -242,16 +243,10 @@ def _title(deployment: Deployment, version: Version) -> str:
     )
 
 
-def _dlas(deployment: Deployment, segments: Sequence[Segment]) -> set[int]:
-    """Return the DLA cores of segments."""
-    cores = (deployment.cores[deployment.unit_name(segment)] for segment in segments)
-    return {core for core in cores if core is not None}
-
-
-def _gpus(deployment: Deployment, segments: Sequence[Segment]) -> set[str]:
-    """Return the GPUs of segments."""
-    units = {deployment.unit_name(segment) for segment in segments}
-    return {unit for unit in units if deployment.cores[unit] is None}
+def _used(deployment: Deployment, segments: Sequence[Segment]) -> dict[str, int | None]:
+    """Return the units of segments, with their DLA cores; None is a GPU."""
+    units = (deployment.unit_name(segment) for segment in segments)
+    return {unit: deployment.cores[unit] for unit in units}
 
 
 def _instances(deployment: Deployment) -> dict[str, str]:
@@ -269,7 +264,8 @@ def _pool_option(deployment: Deployment, segments: Sequence[Segment]) -> str:
     are powers of two, upper bounds for each part on a DLA, and 512 MiB for weights by default."""
     most = 0
     for segment in segments:
-        if deployment.origins is not None and _dlas(deployment, [segment]):
+        on_dla = deployment.cores[deployment.unit_name(segment)] is not None
+        if deployment.origins is not None and on_dla:
             groups = deployment.origins.networks[segment.network].groups
             count = sum(g.parameters for g in groups[segment.first : segment.last + 1])
             most = max(most, count * _BYTES[deployment.format_of(segment)])
@@ -281,25 +277,23 @@ def _pool_option(deployment: Deployment, segments: Sequence[Segment]) -> str:
 def _engine_options(deployment: Deployment, segments: Sequence[Segment]) -> tuple[str, str] | None:
     """Return options of one engine of consecutive segments: of build and run, and of the build
     alone. None if there is no such engine."""
-    if len({deployment.format_of(segment) for segment in segments}) > 1:
-        return None
-    dlas = _dlas(deployment, segments)
-    if len(dlas) > 1 or len(_gpus(deployment, segments)) > 1:
+    formats = {deployment.format_of(segment) for segment in segments}
+    used = _used(deployment, segments)
+    gpus = [unit for unit, core in used.items() if core is None]
+    dlas = {core for core in used.values() if core is not None}
+    if max(map(len, (formats, gpus, dlas))) > 1:
         return None
     if not dlas:
         return "", ""
-    options = f" --useDLACore={next(iter(dlas))}"
-    if all(_dlas(deployment, [segment]) for segment in segments):
+    options = f" --useDLACore={dlas.pop()}"
+    if not gpus:
         return options, ""
     types = layer_device_types(
-        (name, device)
+        (name, "GPU" if deployment.unit_name(segment) in gpus else "DLA")
         for segment in segments
-        for device in ["DLA" if _dlas(deployment, [segment]) else "GPU"]
         for name in deployment.layers(segment)
     )
-    if types is None:
-        return None
-    return options, f" --layerDeviceTypes={quote(types)}"
+    return None if types is None else (options, f" --layerDeviceTypes={quote(types)}")
 
 
 def _commands(
@@ -320,7 +314,7 @@ def _commands(
     instances = _instances(deployment)
     at = "".join(
         f'env CUDA_VISIBLE_DEVICES="{instances[gpu]}" '
-        for gpu in _gpus(deployment, segments)
+        for gpu in _used(deployment, segments)
         if gpu in instances
     )
     return (
