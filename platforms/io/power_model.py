@@ -140,6 +140,11 @@ def _check_modes(modes: PowerModes, domains: Collection[str]) -> None:
                 f"deployment.power_modes.modes[{index}].max_mhz must have the domains of the "
                 f"parameters ({', '.join(named)}), got {', '.join(caps)}"
             )
+        if mode.tpc_mask.bit_count() >= modes.tpcs:
+            raise PlatformError(
+                f"deployment.power_modes.modes[{index}].tpc_mask must leave one of {modes.tpcs} "
+                f"clusters with power, got {mode.tpc_mask}"
+            )
     numbers = [mode.number for mode in modes.modes]
     if len(set(numbers)) != len(numbers):
         raise PlatformError(f"deployment.power_modes.modes must have distinct ids, got {numbers}")

@@ -114,6 +114,7 @@ MODE = {"domain": "gpuu", "hertz": 1, "names": [["GPU"]], "has_minimum": True}
             },
             r"modes\[0\].max_mhz must have the domains of the parameters",
         ),
+        ({"power_modes": {"tpcs": 2}}, r"modes\[1\].tpc_mask must leave one of 2 .* got 5"),
         ({"power_modes": {"settings": ["CPU_ONLINE CORE_0 1\nGPU"]}}, "settings"),
         ({"tensorrt": {"gpu": "GPU"}}, "tensorrt"),
         ({"controls": [NODE]}, r"controls\[4\].domain must .*; did you mean gpu\?\), got 'gpuu'"),
