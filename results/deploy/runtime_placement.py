@@ -93,7 +93,7 @@ def provider_document(provider: ExecutionProvider) -> dict[str, Json]:
     }
 
 
-def place_notes(deployment: Deployment, runtime: Runtime, places: Mapping[str, str]) -> list[str]:
+def place_notes(deployment: Deployment, runtime: Runtime, places: Mapping[str, Any]) -> list[str]:
     """Return notes for the user on the places of units: those that are alike, those that a platform
     does not name, and a language model beside RKNN."""
     title, notes = RUNTIMES[runtime].title, []
@@ -102,7 +102,8 @@ def place_notes(deployment: Deployment, runtime: Runtime, places: Mapping[str, s
     for place in dict.fromkeys(places.values()):
         units = [unit for unit, own in places.items() if own == place]
         if len(units) > 1:
-            notes.append(f"{', '.join(units)} are all {place}: {title} does not tell them apart.")
+            name = getattr(place, "name", place)
+            notes.append(f"{', '.join(units)} are all {name}: {title} does not tell them apart.")
     named = dict(deployment.board.openvino)
     chosen = ", ".join(f"{name} is {place}" for name, place in places.items() if name not in named)
     if runtime is Runtime.OPENVINO and chosen:

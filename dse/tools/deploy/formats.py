@@ -217,8 +217,7 @@ def _write_onnxruntime(job: Job) -> Facts:
     models = write_segments(job, filled=True)
     _note_types(job)
     places = unit_places(job.deployment, Runtime.ONNXRUNTIME)
-    names = {unit: provider.name for unit, provider in places.items()}
-    job.notes.extend(place_notes(job.deployment, Runtime.ONNXRUNTIME, names))
+    job.notes.extend(place_notes(job.deployment, Runtime.ONNXRUNTIME, places))
     documents = {unit: provider_document(provider) for unit, provider in places.items()}
     return {"models": models, "providers": documents}
 

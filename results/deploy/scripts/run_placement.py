@@ -5,7 +5,8 @@
 Prints which provider got the nodes of each segment, how results differ from those of the CPU's
 provider alone, and the latencies of the networks. The exit status is 1 if a node is on another
 provider, or a result differs by more than 1e-5 of its largest value; a network of n layers with
-FP16 may differ by 16 sqrt(n) roundings, each 1/2048 of that value, and at most by a quarter of it.
+FP16, in its model or by a provider, may differ by 16 sqrt(n) roundings, each 1/2048 of that value,
+and at most by a quarter of it.
 Both are checked before ONNX Runtime fuses nodes, latencies are measured afterwards.
 """
 
@@ -36,6 +37,8 @@ from paretosoc.results.deploy.scripts.values import (
 CPU = "CPUExecutionProvider"
 EXACT = {"CUDAExecutionProvider": {"use_tf32": "0"}}
 """From Ampere on CUDA rounds FP32 to TF32 unless it is told not to: ten bits instead of 23."""
+HALVES = ("GPU", "NPU")
+"""Devices on which OpenVINO's provider computes in FP16 unless it is told not to."""
 CPU_ALONE = {"provider": CPU, "options": {}, "session": {}}
 
 
@@ -74,6 +77,14 @@ def run_session(session: Any, values: dict[str, Any]) -> None:
     read = {entry.name: values[entry.name] for entry in session.get_inputs()}
     names = [entry.name for entry in session.get_outputs()]
     values.update(zip(names, session.run(names, read), strict=True))
+
+
+def computes_in_half(unit: Mapping[str, Any]) -> bool:
+    """Return whether the provider of a unit computes in FP16 what the model has in FP32."""
+    options = unit["options"]
+    told = options.get("precision") == "FP32"
+    is_half = str(options.get("device_type")).startswith(HALVES) and not told
+    return is_half or options.get("trt_fp16_enable") == "1"
 
 
 def _check_assignment(
@@ -143,6 +154,7 @@ def main() -> int:
             session = open_session(folder / part["file"], unit)
             right &= _check_assignment(network, part, session, unit["provider"])
             run_session(session, values)
+            network["half"] |= computes_in_half(unit)
         right &= _check_results(network, folder, values)
     print("assignment and results as planned" if right else "NOT as planned")
     # Units that are all the CPU's provider get equal parts of the cores.

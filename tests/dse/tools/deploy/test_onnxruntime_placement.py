@@ -18,14 +18,20 @@ from onnx import TensorProto, helper, numpy_helper
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit
 from paretosoc.dse.tools.host.measure.host_documents import UNKNOWN, platform_document
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.results.deploy.deployment import Deployment
+from paretosoc.results.deploy.runtime_placement import place_notes, provider_document
 from paretosoc.results.deploy.scripts.frame_plan import frame_options
 from paretosoc.results.deploy.scripts.run_placement import (
     CPU_ALONE,
     _check_assignment,
     _check_results,
+    computes_in_half,
     open_session,
     run_session,
 )
+from paretosoc.results.problem.runtimes import Runtime
+from tests.support.explored import explore
 
 CPU = {"provider": "CPUExecutionProvider"}
 WEBGPU = {
@@ -218,6 +224,28 @@ def test_results_may_differ_by_the_roundings_of_fp16_if_the_model_has_it(half, t
     chosen.graph.node.append(helper.make_node("ArgMax", ["x"], ["at"]))
     onnx.save(chosen, path)
     assert _check_results(network, out, values | {"y": 0.7 * values["y"]}) == half
+
+
+@pytest.mark.parametrize(
+    ("platform", "halved"),
+    [("jetson-agx-orin", {"dla0", "dla1"}), ("intel-core-ultra-7-155h", {"gpu", "npu"})],
+)
+def test_providers_that_compute_in_fp16_are_known(platform, halved):
+    """As OpenVINO's NPU, whose results run_affinities.py judges so, too."""
+    providers = dict(load_platform(platform).deployment.onnxruntime)
+    found = {unit for unit in providers if computes_in_half(provider_document(providers[unit]))}
+    assert found == halved
+
+
+def test_units_that_options_tell_apart_are_not_alike():
+    front = explore(["squeezenet", "resnet18"], "jetson-agx-orin", max_evaluations=20)
+    deployment = Deployment(front, 0, load_platform("jetson-agx-orin"), None)
+    providers = dict(deployment.board.onnxruntime)
+    cores = {unit: providers[unit] for unit in ("dla0", "dla1")}
+    assert place_notes(deployment, Runtime.ONNXRUNTIME, cores) == []
+    both = dict.fromkeys(("a", "b"), providers["cpu"])
+    (note,) = place_notes(deployment, Runtime.ONNXRUNTIME, both)
+    assert note.startswith("a, b are all CPUExecutionProvider: ONNX Runtime does not tell")
 
 
 def test_a_provider_that_leaves_its_nodes(tmp_path):
