@@ -214,12 +214,11 @@ def _write_triton(job: Job) -> Facts:
 
 def _write_onnxruntime(job: Job) -> Facts:
     _write_runner(job, "run_placement.py", VALUES_FILE)
-    models = write_segments(job, filled=True)
-    _note_types(job)
+    facts = _write_plain(job)
     places = unit_places(job.deployment, Runtime.ONNXRUNTIME)
     job.notes.extend(place_notes(job.deployment, Runtime.ONNXRUNTIME, places))
     documents = {unit: provider_document(provider) for unit, provider in places.items()}
-    return {"models": models, "providers": documents}
+    return {**facts, "providers": documents}
 
 
 def _write_openvino(job: Job) -> Facts:
@@ -243,15 +242,20 @@ def _write_ros2(job: Job) -> Facts:
     try:
         unit_places(job.deployment, Runtime.TRTEXEC)
     except ResultError:
-        return {"models": write_segments(job, filled=True)}
+        return _write_plain(job)
     return _write_engines(job)
+
+
+def _write_plain(job: Job) -> Facts:
+    """Write the models as they are."""
+    models = write_segments(job, filled=True)
+    _note_types(job)
+    return {"models": models}
 
 
 def _write_iree(job: Job) -> Facts:
     job.write_text("iree.sh", iree_script(job.deployment), executable=True)
-    models = write_segments(job, filled=True)
-    _note_types(job)
-    return {"models": models}
+    return _write_plain(job)
 
 
 def _write_llama(job: Job) -> Facts:

@@ -103,3 +103,12 @@ def test_every_node_has_a_name_of_its_own(tmp_path, monkeypatch):
     path.write_text(json.dumps(document | {"networks": networks, "plan": None}))
     names = [node.options["name"] for node in launched(tmp_path / "out", monkeypatch)["Node"]]
     assert len(set(names)) == 4
+
+
+@pytest.mark.parametrize(
+    ("platform", "cpu", "noted"), [("rk3588", "a76", True), ("jetson-agx-orin", "cpu", False)]
+)
+def test_models_that_are_not_converted_are_noted(tmp_path, capsys, platform, cpu, noted):
+    deployed(tmp_path, platform, cpu, "--runtime", "none")
+    out = capsys.readouterr().out
+    assert ("but the models keep their own number formats: convert them" in out) == noted
