@@ -14,7 +14,8 @@ from paretosoc.dse.tools.measuring.experiments import Bench, Experiment
 from paretosoc.dse.tools.measuring.planning import Plan
 from paretosoc.dse.workload.options import as_written
 from paretosoc.fitness.profiles.profilers.tegrastats_log import BOARD_RAILS, INSIDE_ANOTHER
-from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.deployment import ExecutionProvider
+from paretosoc.platforms.platform import Platform, Unit
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.deploy.deployment import Deployment, Segment
 from paretosoc.results.deploy.deployment_document import tensor_to_document
@@ -226,9 +227,23 @@ def _device(deployment: Deployment, segment: Segment, runtime: Runtime) -> Json:
     place: Any = RUNTIMES[runtime].places(deployment.platform)[deployment.unit_name(segment)]
     if runtime is Runtime.RKNN and place != "CPU":
         return str(place)
-    if runtime is Runtime.RKNN:
-        return {"provider": "CPUExecutionProvider", "options": {}, "session": {}}
-    return provider_document(place)
+    provider = ExecutionProvider("CPUExecutionProvider") if runtime is Runtime.RKNN else place
+    chip = deployment.platform
+    clusters = clusters_of(chip, chip.unit_by_name[deployment.unit_name(segment)])
+    return provider_document(provider) | ({} if clusters is None else {"clusters": clusters})
+
+
+def clusters_of(platform: Platform, unit: Unit) -> dict[str, Json] | None:
+    """Return the folders in sysfs that tell the cores of a unit, and its share of them among the
+    units with its clock; None if it is no CPU beside others, or no file sets its clock."""
+    cpus = [each for each in platform.units if each.kind == "cpu"]
+    controls = () if platform.deployment is None else platform.deployment.controls
+    own = [each for each in controls if each.domain == unit.clocks[0]]
+    if unit not in cpus or len(cpus) == 1 or not own:
+        return None
+    alike = [each.name for each in cpus if each.clocks[0] == unit.clocks[0]]
+    folders: list[Json] = [list(paths) for paths in own[0].nodes]
+    return {"folders": folders, "share": [alike.index(unit.name), len(alike)]}
 
 
 def _clocks(

@@ -221,6 +221,20 @@ def running(plan: dict[str, Any], engine: dict[str, Any], seconds: float) -> Ite
         process.wait()
 
 
+def cores_of(clusters: dict[str, Any]) -> list[int]:
+    """Return the cores of a CPU: its share of those that the folders of its clock name."""
+    cores: list[int] = []
+    for paths in clusters["folders"]:
+        files = [Path(ROOT + path, "affected_cpus") for path in paths]
+        file = next((file for file in files if file.exists()), None)
+        if file is None:
+            sys.exit(f"{files[0]}: is missing, which tells the cores to measure")
+        cores += map(int, file.read_text().split())
+    place, count = clusters["share"]
+    size = len(cores) // count
+    return sorted(cores)[place * size : (place + 1) * size]
+
+
 def loaded(engine: dict[str, Any]) -> Any:
     """Return the function that runs an engine once, in the runtime's own Python."""
     import numpy as np
@@ -239,6 +253,10 @@ def loaded(engine: dict[str, Any]) -> Any:
 
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
+        if device.get("clusters"):
+            cores = cores_of(device["clusters"])
+            os.sched_setaffinity(0, cores)
+            options.intra_op_num_threads = len(cores)
         for key, entry in device["session"].items():
             options.add_session_config_entry(key, entry)
         providers = [(device["provider"], device["options"]), ("CPUExecutionProvider", {})]

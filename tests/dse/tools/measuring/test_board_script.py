@@ -19,8 +19,10 @@ import pytest
 import paretosoc as dse_library
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
 from paretosoc.dse.tools.measuring.experiments import pairs_of
+from paretosoc.dse.tools.measuring.plan_folder import clusters_of
+from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.cost_origins import CostMeasurement
-from paretosoc.results.deploy.scripts import script_text
+from paretosoc.results.deploy.scripts import measure, script_text
 from paretosoc.results.io.canonical_json import content_sha256
 from paretosoc.results.io.document import check_against_schema
 from tests.dse.tools.deploy.test_rknn import RKNN
@@ -311,6 +313,41 @@ def test_the_sensor_is_read_without_tegrastats(small_desk, board_rail):
     assert first["idle_mw"] == 9500 < first["power_mw"] <= 13300
 
 
+def with_cores(root, cores):
+    """The clusters of a board, each named by its first core."""
+    for first, numbers in cores.items():
+        folder = root / f"sys/devices/system/cpu/cpu{first}/cpufreq"
+        folder.mkdir(parents=True)
+        (folder / "affected_cpus").write_text(" ".join(map(str, numbers)) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("platform", "unit", "cores"),
+    [
+        ("rk3588", "a55", [0, 1, 2, 3]),
+        ("rk3588", "a76", [4, 5, 6, 7]),
+        ("jetson-tx2", "denver2", [2]),
+        ("jetson-tx2", "a57-2", [3]),
+    ],
+)
+def test_clusters_are_measured_on_their_own_cores(platform, unit, cores, tmp_path, monkeypatch):
+    """ONNX Runtime has one provider for all of them, and would take every core."""
+    monkeypatch.setattr(measure, "ROOT", str(tmp_path))
+    chip = load_platform(platform)
+    clusters = clusters_of(chip, chip.unit_by_name[unit])
+    with pytest.raises(SystemExit, match="affected_cpus: is missing"):
+        measure.cores_of(clusters)
+    of_boards = {"rk3588": {0: range(4), 4: [4, 5], 6: [6, 7]}}
+    of_boards["jetson-tx2"] = {1: [1, 2], 0: [0, 3, 4, 5]}
+    with_cores(tmp_path, of_boards[platform])
+    assert measure.cores_of(clusters) == cores
+
+
+def test_a_cpu_that_is_alone_has_all_cores():
+    chip = load_platform("jetson-agx-orin")
+    assert clusters_of(chip, chip.unit_by_name["cpu"]) is None
+
+
 def test_rknn_and_onnxruntime(tmp_path):
     """NPU cores by stand-ins for rknn-toolkit, a CPU by ONNX Runtime itself."""
     from paretosoc.dse.cli.main import run
@@ -336,7 +373,8 @@ def test_rknn_and_onnxruntime(tmp_path):
         (tmp_path / package / "__init__.py").touch()
         text = RKNN.replace("class RKNN", f"class {name}")
         (tmp_path / package / "api.py").write_text(text + f"\nOUTPUTS = {outputs}\n")
-    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "SYSFS_ROOT": str(tmp_path / "tree")}
+    with_cores(tmp_path / "tree", {4: [min(os.sched_getaffinity(0))], 6: []})
     for script, more in (("convert.py", ()), ("measure.py", ("--seconds", "0.05"))):
         ran = subprocess.run(
             [sys.executable, str(folder / script), *more],
