@@ -189,20 +189,11 @@ def network_files(deployment: Deployment) -> tuple[NetworkFiles, ...]:
         while name in taken:
             name, copy = f"{stem}_{copy}", copy + 1
         taken.add(name)
-        segments = deployment.segments(n)
-        model_name = f"{name}.onnx"
         # A number format stands behind its unit: net.0.gpu.int8.onnx.
-        units = [
-            deployment.problem.units[segment.unit].name.replace(":", ".") for segment in segments
-        ]
-        files.append(
-            NetworkFiles(
-                model_name,
-                (model_name,)
-                if len(segments) == 1
-                else tuple(f"{name}.{k}.{unit}.onnx" for k, unit in enumerate(units)),
-            )
-        )
+        units = [deployment.problem.units[s.unit].name for s in deployment.segments(n)]
+        parts = [f"{name}.{k}.{unit.replace(':', '.')}.onnx" for k, unit in enumerate(units)]
+        whole = f"{name}.onnx"
+        files.append(NetworkFiles(whole, tuple(parts) if len(parts) > 1 else (whole,)))
     return tuple(files)
 
 
@@ -231,18 +222,16 @@ def check_platform(platform: Platform, problem: Problem) -> None:
     Raises:
         ResultError: if a domain or unit is missing, or a ladder is another one.
     """
+    faults = []
     for domain in problem.domains:
         known = platform.domain_by_name.get(domain.name)
-        ladder = () if known is None else known.frequencies_khz
-        if ladder != domain.frequencies_khz:
-            what = "has no such domain" if known is None else "has another ladder"
-            raise ResultError(
-                f"domain {domain.name!r}: {platform.name} {what}; name the platform of the search "
-                f"with {as_written('platform')}"
-            )
+        if known is None:
+            faults.append(f"domain {domain.name!r}: {platform.name} has no such domain")
+        elif known.frequencies_khz != domain.frequencies_khz:
+            faults.append(f"domain {domain.name!r}: {platform.name} has another ladder")
     for unit in problem.units:
         if unit.unit_name not in platform.unit_by_name:
-            raise ResultError(
-                f"unit {unit.unit_name!r}: {platform.name} has no such unit; name the platform of "
-                f"the search with {as_written('platform')}"
-            )
+            faults.append(f"unit {unit.unit_name!r}: {platform.name} has no such unit")
+    if faults:
+        option = as_written("platform")
+        raise ResultError(f"{faults[0]}; name the platform of the search with {option}")

@@ -53,18 +53,18 @@ def controls_of(
     """
     platform = deployment.platform
     controls = {control.domain: control for control in deployment.board.controls}
+    unknown = uncontrolled(platform)
     found = []
     for domain, khz in deployment.clocks_khz.items():
         if domain in as_is:
             continue
-        if domain not in controls:
-            if len(platform.domain_by_name[domain].operating_points) == 1:
-                continue
+        if domain in unknown:
             raise ResultError(
                 f"sysfs cannot serve {platform.name}: it is not known which files set "
                 f"{domain!r}; {as_target('json')} has the clocks for a tool of your own"
             )
-        found.append((controls[domain], khz))
+        if domain in controls:
+            found.append((controls[domain], khz))
     return found
 
 

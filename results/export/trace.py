@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS, PS_PER_US
+from paretosoc.common.units import FJ_PER_MJ, KBPS_PER_GBPS, PS_PER_MS, PS_PER_US
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.front.schedule import ScheduledMember
 from paretosoc.results.text.member_diff import is_conversion
@@ -200,24 +200,19 @@ def _counters(shown: ScheduledMember, process: int) -> list[Event]:
     drawn."""
     figures = activity(shown.problem, shown.member)
     names = [unit.name for unit in shown.problem.units]
-    powers = steps_by_unit(shown, figures.dynamic_mw, mean_of)
-    demands = steps_by_unit(shown, figures.demand_kbps, largest_of)
+    none = [0] * len(names)
+    rest = {"idle memory, clocks and board": figures.base_mw / 1000}
     events: list[Event] = []
-    for instant, row in zip(powers.instants_ps, powers.values, strict=True):
-        watts = {
-            name: (value + idle) / 1000
-            for name, value, idle in zip(names, row, figures.idle_mw, strict=True)
-        }
-        watts["idle memory, clocks and board"] = figures.base_mw / 1000
-        events.append(_counter("power (W)", process, instant, watts))
-    for instant, row in zip(demands.instants_ps, demands.values, strict=True):
-        rates = {name: value / 10**6 for name, value in zip(names, row, strict=True)}
-        events.append(_counter("bandwidth asked for (GB/s)", process, instant, rates))
+    for title, of_group, together, always, scale, more in (
+        ("power (W)", figures.dynamic_mw, mean_of, figures.idle_mw, 1000, rest),
+        ("bandwidth asked for (GB/s)", figures.demand_kbps, largest_of, none, KBPS_PER_GBPS, {}),
+    ):
+        steps = steps_by_unit(shown, of_group, together)
+        for instant, row in zip(steps.instants_ps, steps.values, strict=True):
+            values = [(value + base) / scale for value, base in zip(row, always, strict=True)]
+            event: Event = {"ph": "C", "name": title, "pid": process, "ts": microseconds(instant)}
+            events.append(event | {"args": {**dict(zip(names, values, strict=True)), **more}})
     return events
-
-
-def _counter(name: str, process: int, instant_ps: int, values: dict[str, float]) -> Event:
-    return {"ph": "C", "name": name, "pid": process, "ts": microseconds(instant_ps), "args": values}
 
 
 COLOURS = ("#a6cee3", "#b2df8a", "#fdbf6f", "#cab2d6", "#fb9a99", "#ffff99", "#e0e0e0", "#d9c3a5")

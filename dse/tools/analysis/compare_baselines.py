@@ -20,7 +20,7 @@ from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.problem.build import BuiltProblem
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.platforms.platform import Platform
-from paretosoc.results.front.front import BaselinePoint, CertificateSummary, Front, Member
+from paretosoc.results.front.front import BaselinePoint, CertificateSummary, Member
 from paretosoc.results.front.mapping_gain import is_one_unit
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
@@ -80,8 +80,13 @@ def compare(
     column = compared_objective(problem)
     provable = problem.objectives[column].kind is not ObjectiveKind.THROUGHPUT
     # The exact search finds the optimum by itself and needs only a first point to beat.
-    front = _front_of_baselines(problem, platform) if provable else None
-    if front is None:
+    known = baseline_points(DesignSpace(problem)) if provable else ()
+    rows = [point.member.design.row for point in known if not point.breaks]
+    if rows:
+        front = seed_front(
+            problem, np.stack(rows), engine="baselines", platform=platform, baselines=known
+        )
+    else:
         settings = SearchSettings(max_evaluations=EVALUATIONS, seed=seed, jobs=jobs)
         front = explore_problem(built, settings, platform=platform)
     certified = certified_column(problem)
@@ -114,17 +119,6 @@ def compare(
         best=None if best is None else best.name,
         left_out=tuple(method.label for method in BASELINES if method.name not in applied),
         claim=front.certificate,
-    )
-
-
-def _front_of_baselines(problem: Problem, platform: str) -> Front | None:
-    """Return the baselines that keep all constraints as a front, or None if none does."""
-    points = baseline_points(DesignSpace(problem))
-    rows = [point.member.design.row for point in points if not point.breaks]
-    if not rows:
-        return None
-    return seed_front(
-        problem, np.stack(rows), engine="baselines", platform=platform, baselines=points
     )
 
 

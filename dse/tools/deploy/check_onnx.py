@@ -91,12 +91,11 @@ def check_equality(
     for number, node in enumerate(uncut.graph.node):
         # The runtime refuses names that stand twice; exporters write them.
         node.name = f"{node.name}#{number}"
-    passed = list(dict.fromkeys(t.name for written in parts for t in written.part.outputs))
+    typed = {t.name: t for written in parts for t in written.part.outputs}
     # A tensor that the branch of an ``If`` makes is one of the parts alone.
     made = {name for node in uncut.graph.node for name in node.output}
-    wanted = [name for name in passed if name in made]
+    wanted = [name for name in typed if name in made]
     kept = {value.name for value in uncut.graph.output}
-    typed = {t.name: t for written in parts for t in written.part.outputs}
     uncut.graph.output.extend(_value_info(typed[name]) for name in wanted if name not in kept)
     filled = _fillings_to_inputs(uncut)
     weights = {t.name: t for written in parts for t in written.part.weights}
@@ -110,10 +109,9 @@ def check_equality(
     }
     for name, tensor in weights.items():
         fed[name] = random_weight(seed, name, tensor.shape or (), numpy_type(tensor, label))
-    computed = set(passed)
     for written in parts:
         for tensor in written.part.inputs:
-            if tensor.name not in computed and tensor.name not in fed:
+            if tensor.name not in typed and tensor.name not in fed:
                 fed[tensor.name] = random_input(seed, tensor, numpy_type(tensor, label))
     sizes = Dimensions(dimensions or {}, uncut.graph.input)
     for value in uncut.graph.input:
