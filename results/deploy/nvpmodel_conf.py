@@ -21,15 +21,15 @@ class ConfMode:
 
     number: int
     name: str
-    lines: tuple[tuple[str, str, str], ...]
+    lines: list[tuple[str, str, str]]
 
 
 @dataclass(frozen=True)
 class NvpmodelConf:
     """The content of a file. ``parameters`` maps each name to its arguments."""
 
-    parameters: dict[str, tuple[str, ...]]
-    modes: tuple[ConfMode, ...]
+    parameters: dict[str, list[str]]
+    modes: list[ConfMode]
 
 
 def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
@@ -40,7 +40,7 @@ def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
             message names the line.
     """
     parameters: dict[str, list[str]] = {}
-    modes: list[tuple[int, str, list[tuple[str, str, str]]]] = []
+    modes: list[ConfMode] = []
     section = ""
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.partition("#")[0].strip()
@@ -56,19 +56,16 @@ def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
                 parameters[section] = []
             elif section == "POWER_MODEL":
                 mode = _integer(_field(fields, "ID", here), f"{here}: ID")
-                modes.append((mode, _field(fields, "NAME", here), []))
+                modes.append(ConfMode(mode, _field(fields, "NAME", here), []))
         elif section == "POWER_MODEL" and len(words) == 3:
-            modes[-1][2].append((words[0], words[1], words[2]))
+            modes[-1].lines.append((words[0], words[1], words[2]))
         elif section in parameters and len(words) == 2:
             parameters[section].append(words[0])
         else:
             raise ResultError(f"{here}: is neither a section nor a line of one: {line[:60]!r}")
     if not modes:
         raise ResultError(f"{label}: has no < POWER_MODEL ID=... NAME=... >")
-    return NvpmodelConf(
-        {name: tuple(arguments) for name, arguments in parameters.items()},
-        tuple(ConfMode(number, name, tuple(lines)) for number, name, lines in modes),
-    )
+    return NvpmodelConf(parameters, modes)
 
 
 def _field(fields: dict[str, str], name: str, here: str) -> str:
