@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -49,32 +50,28 @@ def mapped_dataflow(problem: Problem, design: DesignPoint, name: str) -> MappedD
         GraphError: if the graph is deadlocked.
         ValueError: if the design puts a group on a unit that cannot run it.
     """
-    stages = _stages(problem, design)
-    phases = _phases(problem, design)
-    pipelined = _graph(problem, design, name, phases, stages)
-    in_order = _graph(problem, design, name, phases, [0] * problem.group_count)
+    units = [problem.unit_of[unit] for unit in design.units.tolist()]
+    stages = [0] * problem.group_count
+    # The least delays that let every unit start at once. An edge always leads to a larger number.
+    for source, target in sorted(problem.edges):
+        stages[target] = max(stages[target], stages[source] + (units[source] != units[target]))
+    phases = _phases(problem, design, units)
+    pipelined, in_order = (
+        _graph(problem, units, name, phases, of_each)
+        for of_each in (stages, [0] * problem.group_count)
+    )
+    period, in_order_period = (
+        self_timed_throughput(graph, execution_times(graph)).period
+        for graph in (pipelined, in_order)
+    )
     return MappedDataflow(
         pipelined=pipelined,
         in_order=in_order,
         load_ps=tuple(sum(entry.time_ps for entry in phases[u]) for u in sorted(phases)),
-        period_ps=_period(pipelined),
-        in_order_period_ps=_period(in_order),
+        period_ps=period,
+        in_order_period_ps=in_order_period,
         frames_ahead=max(stages),
     )
-
-
-def _period(graph: SdfGraph) -> Fraction:
-    return self_timed_throughput(graph, execution_times(graph)).period
-
-
-def _stages(problem: Problem, design: DesignPoint) -> list[int]:
-    """Return, per group, its delay in frames: the least that lets every unit start at once."""
-    stages = [0] * problem.group_count
-    # An edge always leads to a group with a larger number.
-    for source, target in sorted(problem.edges):
-        change = int(_unit_of(problem, design, source) != _unit_of(problem, design, target))
-        stages[target] = max(stages[target], stages[source] + change)
-    return stages
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,9 @@ class _Placed:
     group: int
 
 
-def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
+def _phases(
+    problem: Problem, design: DesignPoint, units: Sequence[int]
+) -> dict[int, list[_Placed]]:
     """Return the phases of each unit in order."""
     spent = [0] * problem.group_count
     if isinstance(problem.execution, ClosedForm):
@@ -107,56 +106,44 @@ def _phases(problem: Problem, design: DesignPoint) -> dict[int, list[_Placed]]:
                 label = f"{network.name}:{network.group_names[g - network.first_group]}"
                 if network.repeats > 1:
                     label += f"#{repeat}"
-                at = _unit_of(problem, design, g)
-                placed.setdefault(at, []).append(_Placed(label, time + spent[g], g))
+                placed.setdefault(units[g], []).append(_Placed(label, time + spent[g], g))
     return placed
-
-
-def _unit_of(problem: Problem, design: DesignPoint, group: int) -> int:
-    """Return the unit of a group, in whichever number format."""
-    return problem.unit_of[int(design.units[group])]
 
 
 def _graph(
     problem: Problem,
-    design: DesignPoint,
+    units: Sequence[int],
     name: str,
     phases: dict[int, list[_Placed]],
-    stages: list[int],
+    stages: Sequence[int],
 ) -> SdfGraph:
+    names = [unit.unit_name for unit in problem.units]
     channels = []
     for e, (source, target) in enumerate(problem.edges):
         tokens = 1 if problem.edge_tokens is None else max(int(problem.edge_tokens[e]), 1)
-        ends = [_unit_of(problem, design, group) for group in (source, target)]
         production, consumption = (
-            [tokens if entry.group == group else 0 for entry in phases[u]]
-            for group, u in zip((source, target), ends, strict=True)
+            [tokens if entry.group == group else 0 for entry in phases[units[group]]]
+            for group in (source, target)
         )
         frame = sum(production)
         initial = (stages[target] - stages[source]) * frame
         channels.append(
             Channel(
                 name=f"c{source}_{target}",
-                source=problem.units[ends[0]].unit_name,
-                target=problem.units[ends[1]].unit_name,
+                source=names[units[source]],
+                target=names[units[target]],
                 production=per_phase(production),
                 consumption=per_phase(consumption),
                 initial_tokens=initial,
                 capacity=initial + frame,
             )
         )
-    return SdfGraph(
-        name=name,
-        actors=tuple(
-            Actor(
-                problem.units[u].unit_name,
-                execution_times=(
-                    (problem.units[u].unit_name, per_phase([entry.time_ps for entry in phases[u]])),
-                ),
-                phases=tuple(entry.name for entry in phases[u]),
-            )
-            for u in sorted(phases)
-        ),
-        channels=tuple(channels),
-        time_unit="ps",
+    actors = tuple(
+        Actor(
+            names[u],
+            execution_times=((names[u], per_phase([entry.time_ps for entry in phases[u]])),),
+            phases=tuple(entry.name for entry in phases[u]),
+        )
+        for u in sorted(phases)
     )
+    return SdfGraph(name=name, actors=actors, channels=tuple(channels), time_unit="ps")
