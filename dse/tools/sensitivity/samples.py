@@ -102,14 +102,20 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
             warnings.catch_warnings(action="ignore"),
             pillow.open(data, formats=("PNG", "JPEG")) as image,
         ):
-            _check_image(path, image)
+            # By its header, before anything is unpacked.
+            if prod(image.size) > MAX_PIXELS:
+                raise pillow.DecompressionBombError
+            if image.mode in _WIDE or image.mode.startswith("I;"):
+                raise ResultError(
+                    f"{path}: 8 bits per channel are required, got an image of mode {image.mode}"
+                )
             fitted = operations.fit(
                 image.convert(_MODES[shape[axis]]), (width, height), pillow.Resampling.BILINEAR
             )
     except ResultError:
         raise
     except pillow.DecompressionBombError:
-        raise _too_large(path) from None
+        raise ResultError(f"{path}: an image must have at most {MAX_PIXELS} pixels") from None
     except (OSError, ValueError, SyntaxError):
         raise ResultError(f"{path}: is no PNG or JPEG image, or a damaged one") from None
     values = np.asarray(fitted, np.float32).reshape(height, width, shape[axis]) / 255
@@ -117,20 +123,6 @@ def read_image(path: Path, inputs: Sequence[PartTensor], scaling: ImageScaling) 
     ordered = scaled.transpose(2, 0, 1) if axis == 1 else scaled
     image_input: NDArray[np.float32] = ordered[None].astype(np.float32)
     return image_input
-
-
-def _check_image(path: Path, image: Any) -> None:
-    """Check an image's header, before anything is unpacked."""
-    if prod(image.size) > MAX_PIXELS:
-        raise _too_large(path)
-    if image.mode in _WIDE or image.mode.startswith("I;"):
-        raise ResultError(
-            f"{path}: 8 bits per channel are required, got an image of mode {image.mode}"
-        )
-
-
-def _too_large(path: Path) -> ResultError:
-    return ResultError(f"{path}: an image must have at most {MAX_PIXELS} pixels")
 
 
 Sample = dict[str, NDArray[Any]]
@@ -190,13 +182,22 @@ def read_samples(
 
 
 def _samples_of(path: Path, inputs: Sequence[PartTensor]) -> list[Sample]:
+    """Return the sample of an archive, or one or several of an array."""
     try:
-        if path.suffix.lower() == ".npz":
-            return [_from_archive(path, inputs)]
-        if len(inputs) > 1:
-            raise _missing(path, inputs[1])
-        with path.open("rb") as file:
-            return _from_array(file, path, inputs[0])
+        if path.suffix.lower() == ".npy":
+            if len(inputs) > 1:
+                raise _missing(path, inputs[1])
+            with path.open("rb") as file:
+                return _rows(file, path, inputs[0])
+        sample = {}
+        with zipfile.ZipFile(path) as archive:
+            for tensor in inputs:
+                if f"{tensor.name}.npy" not in archive.namelist():
+                    raise _missing(path, tensor)
+                with archive.open(f"{tensor.name}.npy") as member:
+                    array = read_array(member, path, ResultError, partial(_check, path, tensor))
+                sample[tensor.name] = _converted(array, tensor, path)
+        return [sample]
     except ResultError:
         raise
     except Exception:
@@ -204,20 +205,7 @@ def _samples_of(path: Path, inputs: Sequence[PartTensor]) -> list[Sample]:
         raise ResultError(f"{path}: is no file of numpy, or a damaged one") from None
 
 
-def _from_archive(path: Path, inputs: Sequence[PartTensor]) -> Sample:
-    with zipfile.ZipFile(path) as archive:
-        names = set(archive.namelist())
-        sample = {}
-        for tensor in inputs:
-            if f"{tensor.name}.npy" not in names:
-                raise _missing(path, tensor)
-            with archive.open(f"{tensor.name}.npy") as member:
-                array = read_array(member, path, ResultError, partial(_check, path, tensor))
-            sample[tensor.name] = _converted(array, tensor, path)
-    return sample
-
-
-def _from_array(file: IO[bytes], path: Path, tensor: PartTensor) -> list[Sample]:
+def _rows(file: IO[bytes], path: Path, tensor: PartTensor) -> list[Sample]:
     """Return one sample, or several along the first dimension."""
 
     def accept(shape: tuple[int, ...]) -> None:
