@@ -19,7 +19,7 @@ from paretosoc.results.front.front import Front, Member
 from paretosoc.results.front.front_document import front_sha256
 from paretosoc.results.front.mapping_gain import describe_mapping_gain, is_at_fastest
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.front.schedule import Schedule, ScheduledGroup
+from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.io.canonical_json import Json, finite_or_none
 from paretosoc.results.problem.execution import SHARED, OneFrame
 from paretosoc.results.problem.objectives import shown_values
@@ -201,19 +201,37 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
     """Return members and baselines, and the costs that they refer to."""
     problem = front.problem
     costs_seen: _CostsSeen = [{} for _ in range(problem.group_count)]
-    frame = sum(network.repeats * len(network.groups) for network in problem.networks)
-    room = MAX_EXECUTIONS // frame
+    # Each execution's place in the order of a complete frame.
+    frame = [
+        (n, repeat, group)
+        for n, network in enumerate(problem.networks)
+        for repeat in range(1, network.repeats + 1)
+        for group in network.groups
+    ]
+    place = {key: k for k, key in enumerate(frame)}
+    room = MAX_EXECUTIONS // len(frame)
     most = room if max_schedules is None else min(room, max_schedules)
     shown = {*choose(front).members, *_spread(len(front.members), most)}
 
     def point(member: Member, *, with_schedule: bool) -> dict[str, Json]:
-        schedule = None
+        schedule: dict[str, Json] | None = None
         if with_schedule:
             rows = schedule_of(problem, member.design).groups
             # Beyond one frame not all frames are complete.
-            is_frame = member.free_run is None and len(rows) == frame
-            places = None if is_frame else _places(problem, rows)
-            schedule = _schedule(rows, places)
+            is_frame = member.free_run is None and len(rows) == len(frame)
+            before = [0, *(row.end_ps for row in rows)]
+            schedule = {
+                # From the end of the execution before in the list, mostly that of the group before.
+                "gap_ps": [row.start_ps - end for row, end in zip(rows, before, strict=False)],
+                "stretch_ps": [row.contention_ps for row in rows],
+                "waited_ps": [row.waited_ps for row in rows],
+                "places": None
+                if is_frame
+                else [
+                    (row.frame - 1) * len(frame) + place[row.network, row.repeat, row.group]
+                    for row in rows
+                ],
+            }
         return {**_member(problem, member, costs_seen), "schedule": schedule}
 
     members: list[Json] = [
@@ -271,33 +289,6 @@ def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[st
         "free_run": _free_run(problem, member),
         "period_end_ps": None if member.window_ps is None else member.window_ps[1],
     }
-
-
-def _schedule(rows: Sequence[ScheduledGroup], places: list[Json] | None) -> dict[str, Json]:
-    return {
-        # From the end of the execution before in the list, mostly that of the group before.
-        "gap_ps": [row.start_ps - (rows[i - 1].end_ps if i else 0) for i, row in enumerate(rows)],
-        "stretch_ps": [row.contention_ps for row in rows],
-        "waited_ps": [row.waited_ps for row in rows],
-        "places": places,
-    }
-
-
-def _places(problem: Problem, rows: Sequence[ScheduledGroup]) -> list[Json]:
-    """Return each execution's place in the order of complete frames. At the beginning of a free run
-    some frames are incomplete."""
-    order = {
-        (n, repeat, group): place
-        for place, (n, repeat, group) in enumerate(
-            (n, repeat, group)
-            for n, network in enumerate(problem.networks)
-            for repeat in range(1, network.repeats + 1)
-            for group in network.groups
-        )
-    }
-    return [
-        (row.frame - 1) * len(order) + order[row.network, row.repeat, row.group] for row in rows
-    ]
 
 
 def _free_run(problem: Problem, member: Member) -> dict[str, Json] | None:
