@@ -322,10 +322,18 @@ def place_of(row: dict[str, Any]) -> dict[str, Any]:
     return place
 
 
+def positive(text: str) -> float:
+    """Return a number of the command line."""
+    with contextlib.suppress(ValueError):
+        if 0 < float(text) < float("inf"):
+            return float(text)
+    raise argparse.ArgumentTypeError(f"a number above 0 is required, got {text!r}")
+
+
 def main() -> int:
     """Run the command. Return the exit status."""
     parser = argparse.ArgumentParser(description="Run the experiments of plan.json.")
-    parser.add_argument("--seconds", type=float, default=10.0, help="Time of each run.")
+    parser.add_argument("--seconds", type=positive, default=10.0, help="Time of each run.")
     parser.add_argument("--child", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.child:

@@ -267,6 +267,13 @@ def test_a_board_that_is_at_work_already_is_told_so(small_desk, load, is_told):
     assert (told in output) == is_told
 
 
+@pytest.mark.parametrize("seconds", ["-1", "0", "nan", "inf", "x"])
+def test_a_time_that_cannot_be_is_refused(small_desk, seconds):
+    status, output = small_desk.run(seconds=seconds)
+    assert status == 2
+    assert f"argument --seconds: a number above 0 is required, got '{seconds}'" in output
+
+
 def test_clocks_that_cannot_be_set_fail_the_experiment(desk):
     shutil.rmtree(desk.board.path(f"{BPMP}/emc"))
     status, _ = desk.run()
