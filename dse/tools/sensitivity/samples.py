@@ -235,6 +235,12 @@ def _check(path: Path, tensor: PartTensor, shape: tuple[int, ...]) -> None:
 
 
 def _converted(array: NDArray[Any], tensor: PartTensor, path: Path) -> NDArray[Any]:
-    if not np.isfinite(array).all():
+    with np.errstate(all="ignore"):
+        converted = array.astype(numpy_type(tensor, str(path)))
+    if not np.isfinite(converted).all() or not np.isfinite(array).all():
         raise ResultError(f"{path}: finite numbers are required for input {tensor.name!r}")
-    return array.astype(numpy_type(tensor, str(path)))
+    if converted.dtype.kind in "iu" and (converted != array).any():
+        raise ResultError(
+            f"{path}: whole numbers of {converted.dtype} are required for input {tensor.name!r}"
+        )
+    return converted

@@ -22,6 +22,7 @@ from paretosoc.dse.tools.sensitivity.measure import (
 from paretosoc.dse.tools.sensitivity.rewrite import FP16, INT8, Rewriter, trained_model
 from paretosoc.dse.tools.sensitivity.samples import random_samples, read_samples
 from paretosoc.results.errors import ResultError
+from paretosoc.sdf.onnx.parts import PartTensor
 
 MODELS = Path(__file__).parents[3] / "data" / "models"
 RNG = np.random.default_rng(7)
@@ -188,6 +189,7 @@ def test_samples_are_read_by_name_or_in_a_row(network, tmp_path):
     [
         (np.zeros((1, 9)), "input 'x' has the shape [1, 8], the array [1, 9]"),
         (np.full((1, 8), np.nan), "finite numbers are required for input 'x'"),
+        (np.full((1, 8), 1e39), "finite numbers are required for input 'x'"),
         (np.array([["a"] * 8]), "an array of numbers is required, got one of the type <U1"),
     ],
 )
@@ -196,6 +198,17 @@ def test_samples_that_do_not_fit_are_refused(network, tmp_path, array, message):
     with pytest.raises(ResultError) as refused:
         read_samples(tmp_path, network.inputs, 10)
     assert f"bad.npy: {message}" in str(refused.value)
+
+
+@pytest.mark.parametrize("array", [np.full((1, 2), 0.5), np.full((1, 2), 2.0**70)])
+def test_samples_of_integers_are_whole(tmp_path, array):
+    """As tokens: cut off they would be others."""
+    tokens = [PartTensor("tokens", (1, 2), TensorProto.INT64)]
+    np.save(tmp_path / "a.npy", np.full((1, 2), 3.0))
+    assert read_samples(tmp_path, tokens, 9)[0]["tokens"].tolist() == [[3, 3]]
+    np.save(tmp_path / "a.npy", array)
+    with pytest.raises(ResultError, match=r"a.npy: whole numbers .* for input 'tokens'"):
+        read_samples(tmp_path, tokens, 9)
 
 
 HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': SHAPE, }"
