@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -46,11 +46,10 @@ def write_segments(
     Raises:
         ResultError, GraphError: if a model cannot be found, is another one, or differs when cut.
     """
-    deployed: list[DeployedModel] = []
-    for network, names in zip(_networks(job), files or network_files(job.deployment), strict=True):
-        if network is None:
-            deployed.append(NO_MODEL)
-            continue
+    deployed = [NO_MODEL for _ in job.deployment.problem.networks]
+    files = files or network_files(job.deployment)
+    for network in _networks(job):
+        names = files[network.number]
         layers = [job.deployment.layers(s) for s in job.deployment.segments(network.number)]
         if network.number in entire and len(layers) > 1:
             everything = network.cut([[name for part in layers for name in part]])
@@ -75,7 +74,7 @@ def write_segments(
                 )
         document = None if equality is None else asdict(equality)
         parts = tuple(written.part for written in cast)
-        deployed.append(DeployedModel(names.segments, parts, document))
+        deployed[network.number] = DeployedModel(names.segments, parts, document)
     return deployed
 
 
@@ -94,7 +93,7 @@ def write_stretches(
     """
     written = {}
     origins = job.deployment.known_origins
-    networks = list(_networks(job))
+    networks = {network.number: network for network in _networks(job)}
     for file, (n, first, last) in stretches.items():
         groups = origins.networks[n].groups
         parts = [
@@ -102,7 +101,6 @@ def write_stretches(
             for part in (groups[:first], groups[first : last + 1], groups[last + 1 :])
         ]
         network = networks[n]
-        assert network is not None, "tasks are not measured"
         inside = network.cut([part for part in parts if part])[1 if parts[0] else 0]
         (cast,) = _cast(network, _save(network, [inside], [file], types, filled=filled))
         written[file] = cast.part
@@ -115,19 +113,18 @@ def write_entire(job: Job) -> list[DeployedModel]:
     Raises:
         ResultError, GraphError: if a model cannot be found, is another one, or differs.
     """
-    deployed: list[DeployedModel] = []
-    for network, files in zip(_networks(job), network_files(job.deployment), strict=True):
-        if network is None:
-            deployed.append(NO_MODEL)
-            continue
+    deployed = [NO_MODEL for _ in job.deployment.problem.networks]
+    files = network_files(job.deployment)
+    for network in _networks(job):
+        name = files[network.number].whole
         segments = job.deployment.segments(network.number)
         whole = network.cut([[name for s in segments for name in job.deployment.layers(s)]])
-        saved = _save(network, whole, [files.whole], "fp32", filled=True)
+        saved = _save(network, whole, [name], "fp32", filled=True)
         compared = _compared(network, saved.parts, "the model")
         if saved.made_up:
             network.note(f": {saved.made_up} weights have no trained values and got random ones.")
         equality = None if compared is None else asdict(compared[0])
-        deployed.append(DeployedModel((), (), equality, files.whole))
+        deployed[network.number] = DeployedModel((), (), equality, name)
     return deployed
 
 
@@ -155,18 +152,15 @@ NO_MODEL = DeployedModel((), (), None)
 """Of a task."""
 
 
-def _networks(job: Job) -> Iterator[_Network | None]:
-    """Yield the networks of a job, each with its model, and None for each task."""
-    given, origins = job.options.models, job.deployment.known_origins
+def _networks(job: Job) -> list[_Network]:
+    """Return the networks of a job that have models, which tasks have not."""
+    given = job.options.models
     check_models(given, [network.name for network in job.deployment.problem.networks])
-    models = [
-        None if known.source.is_task else searched_model(known, given) for known in origins.networks
+    return [
+        _Network(job, n, known.name, searched_model(known, given), dict(known.source.dimensions))
+        for n, known in enumerate(job.deployment.known_origins.networks)
+        if not known.source.is_task
     ]
-    for n, (known, model) in enumerate(zip(origins.networks, models, strict=True)):
-        if model is None:
-            yield None
-        else:
-            yield _Network(job, n, known.name, model, dict(known.source.dimensions))
 
 
 @dataclass(frozen=True)
