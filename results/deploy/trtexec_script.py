@@ -159,8 +159,8 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
                 run.append(commands[1])
             else:
                 built.append(
-                    "# No engine of the whole: it would need two DLA cores, several formats, "
-                    "or names that --layerDeviceTypes cannot say."
+                    "# No engine of the whole: it would need two DLA cores or GPU instances, "
+                    "several formats, or names that --layerDeviceTypes cannot say."
                 )
     functions = "".join(
         f"\n{name}() {{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"

@@ -1,6 +1,7 @@
 """Engines on a GPU in instances: every process sees the one that its variable names."""
 
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -43,6 +44,18 @@ def test_the_engines_of_a_deployment(deployment, tmp_path):
     ran = run(["sh", script, "build"], tmp_path, mig0="MIG-a", mig1="MIG-b")
     assert ran.returncode == 0, ran.stderr
     assert {line.split()[0] for line in ran.stdout.splitlines()} <= {"MIG-a", "MIG-b"}
+
+
+def test_a_network_on_two_instances_is_no_engine(deployment):
+    """The script says why there is none of the whole."""
+    problem, design = deployment.problem, deployment.member.design
+    names = [unit.name for unit in problem.units]
+    units = design.units.copy()
+    units[:2] = names.index("mig0"), names.index("mig1")
+    member = replace(deployment.member, design=replace(design, units=units))
+    front = replace(deployment.front, members=(member,))
+    script = trtexec_script(replace(deployment, front=front))
+    assert "# No engine of the whole: it would need two DLA cores or GPU instances, " in script
 
 
 def test_engines_that_are_measured(deployment, tmp_path):
