@@ -129,7 +129,8 @@ def _write_engines(job: Job) -> Facts:
 
 def _write_trtexec(job: Job) -> Facts:
     facts = _write_engines(job)
-    if job.plan is not None and list(facts["devices"].values()).count("GPU") < 2:
+    # Of several GPU instances a process sees one.
+    if job.plan is not None and list(job.deployment.cores.values()).count(None) < 2:
         _write_runner(job, "run_tensorrt.py")
     return facts
 

@@ -58,6 +58,20 @@ def test_a_network_on_two_instances_is_no_engine(deployment):
     assert "# No engine of the whole: it would need two DLA cores or GPU instances, " in script
 
 
+def test_one_process_does_not_see_the_instances(dse, tmp_path):
+    """Also if a member uses one of them only: which one a process gets is its variable's."""
+    explored = dse(
+        *("explore", "squeezenet", "-p", "jetson-agx-thor", "--fix", "squeezenet=mig1", "-q"),
+        *("--groups", 2, "--max-evaluations", 20, "--max-nodes", 0, "-o", tmp_path / "run"),
+    )
+    assert explored.status == 0, explored.err
+    made = dse("deploy", tmp_path / "run", "--to", "trtexec", "--no-check", "-o", tmp_path / "out")
+    assert made.status == 0, made.err
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {
+        *("deployment.json", "engines.sh", "squeezenet.onnx")
+    }
+
+
 def test_engines_that_are_measured(deployment, tmp_path):
     """The one beside another is replaced by its program, so that it can be ended."""
     segment = deployment.all_segments[0]
