@@ -125,15 +125,15 @@ class _ResultFolder(FolderKind):
             ResultError: if the folder exists and ``overwrite`` is false, or if it is neither empty
                 nor a result folder.
         """
-        if not overwrite and _is_ours(folder / FRONT_FILE, FRONT.format):
+        is_ours = _is_ours(folder / FRONT_FILE, FRONT.format)
+        if is_ours and not overwrite:
             raise ResultError(
                 f"{folder}: exists already; {overwriting()} replaces it, 'dse certify {folder}' "
                 "continues its proof"
             )
         super().check(folder, overwrite=overwrite)
         try:
-            written = folder.is_dir() and any(folder.iterdir())
-            if written and not _is_ours(folder / FRONT_FILE, FRONT.format):
+            if not is_ours and folder.is_dir() and any(folder.iterdir()):
                 raise ResultError(f"{folder}: is not replaced, it holds no {FRONT_FILE} of ours")
         except OSError as error:
             raise ResultError(f"{folder}: cannot be read: {error.strerror}") from None

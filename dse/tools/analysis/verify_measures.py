@@ -60,17 +60,15 @@ def verify_measures(
 
 def _measures(problems: Sequence[Problem], design: DesignPoint, robust: Robust) -> _Measures:
     """Return the measures of a design point over problems with drawn costs."""
-    objectives, limited = [], []
+    rows = []
     for problem in problems:
         outcome = plain_outcome(problem, design, compiled=True)
         overloaded = outcome.responses is not None and outcome.window_ps is None
-        objectives.append([_INFINITE if overloaded else value for value in outcome.objectives])
-        limited.append([_INFINITE if overloaded else value for value in outcome.limited])
-    return _by_column(objectives, robust.measure), _by_column(limited, robust.measure)
-
-
-def _by_column(rows: Sequence[Sequence[int]], measure: str) -> tuple[int, ...]:
-    return tuple(_measure(sorted(column), measure) for column in zip(*rows, strict=True))
+        values = (*outcome.objectives, *outcome.limited)
+        rows.append([_INFINITE if overloaded else value for value in values])
+    found = [_measure(sorted(column), robust.measure) for column in zip(*rows, strict=True)]
+    objectives = len(problems[0].objectives)
+    return tuple(found[:objectives]), tuple(found[objectives:])
 
 
 def _measure(rising: Sequence[int], measure: str) -> int:
