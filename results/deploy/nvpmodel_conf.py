@@ -41,7 +41,8 @@ def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
     """
     parameters: dict[str, list[str]] = {}
     modes: list[ConfMode] = []
-    section = ""
+    arguments: list[str] | None = None
+    mode: ConfMode | None = None
     for number, raw in enumerate(text.splitlines(), start=1):
         line = raw.partition("#")[0].strip()
         here = f"{label}: line {number}"
@@ -50,17 +51,17 @@ def parse_nvpmodel_conf(text: str, label: str) -> NvpmodelConf:
         header = _HEADER.fullmatch(line)
         words = line.split()
         if header is not None:
-            section, fields = header[1], dict(_FIELD.findall(header[2]))
-            if section == "PARAM":
-                section = _field(fields, "NAME", here)
-                parameters[section] = []
-            elif section == "POWER_MODEL":
-                mode = _integer(_field(fields, "ID", here), f"{here}: ID")
-                modes.append(ConfMode(mode, _field(fields, "NAME", here), []))
-        elif section == "POWER_MODEL" and len(words) == 3:
-            modes[-1].lines.append((words[0], words[1], words[2]))
-        elif section in parameters and len(words) == 2:
-            parameters[section].append(words[0])
+            fields, arguments, mode = dict(_FIELD.findall(header[2])), None, None
+            if header[1] == "PARAM":
+                arguments = parameters[_field(fields, "NAME", here)] = []
+            elif header[1] == "POWER_MODEL":
+                index = _integer(_field(fields, "ID", here), f"{here}: ID")
+                mode = ConfMode(index, _field(fields, "NAME", here), [])
+                modes.append(mode)
+        elif mode is not None and len(words) == 3:
+            mode.lines.append((words[0], words[1], words[2]))
+        elif arguments is not None and len(words) == 2:
+            arguments.append(words[0])
         else:
             raise ResultError(f"{here}: is neither a section nor a line of one: {line[:60]!r}")
     if not modes:

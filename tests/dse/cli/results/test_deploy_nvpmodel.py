@@ -80,6 +80,12 @@ def test_spellings_of_a_missing_clock_are_named_once():
         power_modes_of(parse_nvpmodel_conf(CONF, "conf"), known, "conf")
 
 
+def test_a_parameter_that_is_called_like_a_section_is_none():
+    text = "< PARAM TYPE=FILE NAME=POWER_MODEL >\nA /sys/a 1\n"
+    with pytest.raises(ResultError, match="line 2: is neither a section nor a line of one"):
+        parse_nvpmodel_conf(text, "conf")
+
+
 def test_modes_are_played_by_the_timeline(pair_folder, dse):
     """MAXN is the problem's fastest clocks; every mode is what dse evaluate gives for them."""
     deployment = deployment_of(pair_folder, 0)
