@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,9 +115,15 @@ def _fill_absent_weights(model: Any) -> None:
         (graph.node, [*fills, *nodes]),
         (graph.input, inputs),
     ):
-        copies = [type(entry).FromString(entry.SerializeToString()) for entry in content]
-        del field[:]
-        field.extend(copies)
+        put_in(field, content)
+
+
+def put_in(field: Any, entries: Iterable[Any]) -> None:
+    """Replace the content of a repeated field. Entries may be of it: they are copied before they
+    are freed."""
+    copies = [type(entry).FromString(entry.SerializeToString()) for entry in entries]
+    del field[:]
+    field.extend(copies)
 
 
 def _is_absent(tensor: Any) -> bool:
@@ -182,7 +188,6 @@ def _owners(walk: Walk, parts: Sequence[Sequence[str]]) -> dict[str, int]:
 def _prepare(model: Any, walk: Walk) -> None:
     """Make the model one that can be cut anywhere: nodes in order and named, every activation
     with type and shape, no constant that depends on an activation."""
-    import onnx
     from onnx import helper, numpy_helper
 
     graph = model.graph
@@ -203,10 +208,7 @@ def _prepare(model: Any, walk: Walk) -> None:
                 baked += [numpy_helper.from_array(value, name) for name, value in values.items()]
                 continue
         nodes.append(node.proto)
-    copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
-    copies += [onnx.NodeProto.FromString(node.proto.SerializeToString()) for node in walk.layers]
-    del graph.node[:]
-    graph.node.extend(copies)
+    put_in(graph.node, [*nodes, *(node.proto for node in walk.layers)])
     graph.initializer.extend(baked)
     unsized = _unsized(walk)
     del graph.value_info[:]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from paretosoc.results.deploy.scripts.values import random_value
 from paretosoc.results.errors import ResultError
 from paretosoc.sdf.onnx.nodes import numpy_dtype
-from paretosoc.sdf.onnx.parts import PartTensor
+from paretosoc.sdf.onnx.parts import PartTensor, put_in
 
 
 def numpy_type(tensor: PartTensor, label: str) -> Any:
@@ -75,10 +75,7 @@ def give_random_weights(model: Any, absent: Iterable[PartTensor], seed: int, lab
     graph = model.graph
     shapes = {name: (shape, dtype) for name, shape, dtype in take_fillings(model)}
     shapes |= {t.name: (t.shape or (), numpy_type(t, label)) for t in absent}
-    kept = [value for value in graph.input if value.name not in shapes]
-    copies = [type(value).FromString(value.SerializeToString()) for value in kept]
-    del graph.input[:]
-    graph.input.extend(copies)
+    put_in(graph.input, [value for value in graph.input if value.name not in shapes])
     graph.initializer.extend(
         numpy_helper.from_array(random_weight(seed, name, shape, dtype), name)
         for name, (shape, dtype) in shapes.items()
@@ -112,7 +109,5 @@ def take_fillings(model: Any) -> list[tuple[str, tuple[int, ...], Any]]:
             continue
         size = tuple(int(number) for number in numpy_helper.to_array(shape).reshape(-1))
         taken.append((node.output[0], size, fill[0]))
-    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
-    del graph.node[:]
-    graph.node.extend(copies)
+    put_in(graph.node, nodes)
     return taken

@@ -20,7 +20,7 @@ from paretosoc.sdf.catalogue.catalogue import model_file
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.onnx.importer import import_onnx_bytes, model_errors
 from paretosoc.sdf.onnx.nodes import FLOAT, FLOAT16
-from paretosoc.sdf.onnx.parts import PartTensor, cut_model
+from paretosoc.sdf.onnx.parts import PartTensor, cut_model, put_in
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,6 +237,4 @@ def _round_inputs(model: Any, layers: Collection[str], types: Mapping[str, int])
                     ]
                 node.input[k] = back
         nodes.append(node)
-    copies = [type(node).FromString(node.SerializeToString()) for node in nodes]
-    del model.graph.node[:]
-    model.graph.node.extend(copies)
+    put_in(model.graph.node, nodes)
