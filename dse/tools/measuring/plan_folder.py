@@ -157,6 +157,9 @@ def _fill(plan: Plan, job: Job, runtime: Runtime) -> dict[str, Json]:
         else:
             entry["device"] = _device(deployment, segment, runtime)
         networks.append({"name": front.problem.networks[one.network].name, "segments": [entry]})
+    if version is None:
+        measured = {job.deployment.unit_name(one.segment) for one in engines.values()}
+        job.notes.extend(cores_notes(platform, measured))
     scripts = _clocks(front, job, experiments, plan.bench.as_is)
     if plan.bench.as_is:
         names = ", ".join(sorted(plan.bench.as_is))
@@ -231,6 +234,15 @@ def _device(deployment: Deployment, segment: Segment, runtime: Runtime) -> Json:
     chip = deployment.platform
     clusters = clusters_of(chip, chip.unit_by_name[deployment.unit_name(segment)])
     return provider_document(provider) | ({} if clusters is None else {"clusters": clusters})
+
+
+def cores_notes(platform: Platform, units: Collection[str]) -> list[str]:
+    """Return a note on units that are CPUs beside others, but whose cores no file tells."""
+    cpus = [unit for unit in platform.units if unit.kind == "cpu"]
+    untold = [u.name for u in cpus if u.name in units and clusters_of(platform, u) is None]
+    if len(cpus) < 2 or not untold:
+        return []
+    return [f"No file tells the cores of {', '.join(untold)}: each is measured on all cores."]
 
 
 def clusters_of(platform: Platform, unit: Unit) -> dict[str, Json] | None:

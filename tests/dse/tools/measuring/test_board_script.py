@@ -19,7 +19,7 @@ import pytest
 import paretosoc as dse_library
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
 from paretosoc.dse.tools.measuring.experiments import pairs_of
-from paretosoc.dse.tools.measuring.plan_folder import clusters_of
+from paretosoc.dse.tools.measuring.plan_folder import clusters_of, cores_notes
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.cost_origins import CostMeasurement
 from paretosoc.results.deploy.scripts import measure, script_text
@@ -353,6 +353,15 @@ def test_clusters_are_measured_on_their_own_cores(platform, unit, cores, tmp_pat
 def test_a_cpu_that_is_alone_has_all_cores():
     chip = load_platform("jetson-agx-orin")
     assert clusters_of(chip, chip.unit_by_name["cpu"]) is None
+    assert cores_notes(chip, ["cpu", "gpu"]) == []
+
+
+def test_clusters_whose_cores_no_file_tells_are_noted():
+    chip = load_platform("rk3588")
+    assert cores_notes(chip, ["a55", "a76", "npu0"]) == []
+    bare = replace(chip, deployment=replace(chip.deployment, controls=()))
+    (note,) = cores_notes(bare, ["a55", "a76", "npu0"])
+    assert note == "No file tells the cores of a55, a76: each is measured on all cores."
 
 
 def test_rknn_and_onnxruntime(tmp_path):
