@@ -8,6 +8,7 @@ not proved.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,7 +19,7 @@ from paretosoc.dse.engines.diagnose_infeasible import (
     can_be_relaxed,
     relaxed_rows,
 )
-from paretosoc.fitness.objectives import make_outcomes
+from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.problem.limits import RESPONSES, Constraint, constraints_of
 from paretosoc.results.problem.problem import Problem
 
@@ -67,36 +68,28 @@ def limit_prices(problem: Problem, rows: IntArray, *, seed: int = 0, jobs: int =
             if constraint.kind in RESPONSES:
                 not_tried.append(constraint)
             continue
-        found = _beyond(problem, constraint, column, rows, best, seed, jobs)
+        limits: list[int | None] = [None]
+        if constraint.kind.figure is None and not constraint.is_least:
+            # Without an objective for it a search does not look for the smallest that helps.
+            limits = [*(constraint.limit + more for more in MORE_COUNTS), None]
+        searched = relaxed_rows(
+            problem, constraint, limits, seed, jobs, beside=problem.objectives, start=rows
+        )
+        found = _prices(constraint, column, best, [evaluate(each) for each in searched])
         prices += found
         if not found:
             free.append(constraint)
     return LimitPrices(tuple(prices), tuple(free), tuple(not_tried))
 
 
-def _beyond(
-    problem: Problem,
-    constraint: Constraint,
-    column: int,
-    rows: IntArray,
-    best: IntArray,
-    seed: int,
-    jobs: int,
+def _prices(
+    constraint: Constraint, column: int, best: IntArray, found: Sequence[Outcomes]
 ) -> list[LimitPrice]:
     """Return the prices of one limit, whose figure is in ``column`` of the constraints."""
-    kind = constraint.kind
-    limits: list[int | None] = [None]
-    if kind.figure is None and not constraint.is_least:
-        # Without an objective for it a search does not look for the smallest that helps.
-        limits = [*(constraint.limit + more for more in MORE_COUNTS), None]
-    searched = relaxed_rows(
-        problem, constraint, limits, seed, jobs, beside=problem.objectives, start=rows
-    )
-    found = list(searched)
     if not found:
         return []
-    outcomes = make_outcomes(problem, jobs=jobs)(np.concatenate(found))
-    objectives, figure_of = outcomes.objectives, outcomes.constraint_values[:, column]
+    objectives = np.concatenate([outcomes.objectives for outcomes in found])
+    figure_of = np.concatenate([outcomes.constraint_values[:, column] for outcomes in found])
     prices = []
     for j, now in enumerate(best.tolist()):
         better = (figure_of > constraint.limit) & (objectives[:, j] < now)
