@@ -274,6 +274,9 @@ def platform_lines(platform: Platform) -> list[str]:
         errors = [f"{peak.precision} {peak.error.words}" for peak in unit.peaks if peak.error]
         said = "; ".join(errors) or "nobody measured other networks there"
         lines.append(f"  {'':<{width}}  errors of estimated times: {said}")
+        if unit.separate_operations:
+            alone = ", ".join(sorted(unit.separate_operations))
+            lines.append(f"  {'':<{width}}  launched for themselves: {alone}")
         if unit.max_segments is not None or unit.rules:
             limit = "any number of" if unit.max_segments is None else f"at most {unit.max_segments}"
             rules = pluralize(len(unit.rules), "restriction")

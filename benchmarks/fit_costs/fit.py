@@ -197,7 +197,9 @@ class Fit:
 
 
 def fit_pool(samples: Sequence[Sample], prior: Prior, start: Fit | None = None) -> Fit:
-    """Return the fit to samples of one pool. ``start`` has the same entries, or more."""
+    """Return the fit to samples of one pool, from the prior or from ``start``, which has the same
+    entries or more: whichever ends lower. From ``start`` alone it would stay near what that has
+    seen, and the samples have not."""
     entries = sorted({s.measured.entry for s in samples})
     layout = _Layout(entries, sorted({e[:2] for e in entries}), prior.us_per_network > 0)
     if start is not None:
@@ -222,9 +224,11 @@ def fit_pool(samples: Sequence[Sample], prior: Prior, start: Fit | None = None) 
         rise = np.where(near, 1, error / np.sqrt(1 + error**2) / np.where(near, 1, root))
         return np.vstack([(rise / ERROR / times)[:, None] * change, np.diag(1 / wide)])
 
-    begin = middle if start is None else start.vector
-    found = least_squares(residuals, begin, jac=slopes, max_nfev=ITERATIONS, xtol=1e-7, ftol=1e-7)
-    return Fit(layout, found.x)
+    found = [
+        least_squares(residuals, begin, jac=slopes, max_nfev=ITERATIONS, xtol=1e-7, ftol=1e-7)
+        for begin in (middle, *([] if start is None else [start.vector]))
+    ]
+    return Fit(layout, min(found, key=lambda one: float(one.cost)).x)
 
 
 def _robust(error: FloatArray) -> FloatArray:

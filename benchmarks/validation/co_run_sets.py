@@ -35,7 +35,7 @@ UNFITTED = {
     "aicast_yolox": ("Orin Nano's GPU, YOLOX by trtexec", "other networks and sizes"),
     "fcn_resnet18": ("Xavier's and Nano's GPUs, FCN-ResNet-18", "networks of other families"),
     "cudla_yolov5s": ("Orin's GPU and DLA, YOLOv5s", "networks of other families"),
-    "mmdeploy_classifiers": ("Nano's and TX2's GPUs, classifiers of MMDeploy", "other networks"),
+    "mmdeploy_classifiers": ("Nano's and TX2's GPUs, MMDeploy's classifiers", "ResNets on Nano"),
     "openvino_155h": ("Core Ultra's CPU and NPU, OpenVINO's times", "nothing in INT8"),
 }
 """Sets with times that no pool is fitted to: a title, and what the unit's figures are fitted to."""

@@ -34,9 +34,9 @@ STEPS = FUSED_KINDS | {LayerKind.RESHAPE, LayerKind.REDUCTION}
 """Kinds of the layers as which an exporter writes out an operator."""
 SEPARATE = frozenset({"Mish"})
 """Operations that no runtime fuses with another layer."""
-NOT_A_STEP = SEPARATE | {"Clip"}
-"""Hard swish that was written out by it stays apart, since Rockchip's compiler does not put it
-together."""
+NOT_A_STEP = frozenset({"Clip"})
+"""Hard swish that was written out with a Clip stays apart, since Rockchip's compiler does not put
+it together."""
 NOT_A_BASE = frozenset({LayerKind.CONCATENATION, LayerKind.RESHAPE})
 """A concatenation in place is no launch that something could join."""
 QUANTISATION = frozenset({"QuantizeLinear", "DequantizeLinear"})
@@ -130,12 +130,11 @@ def launches_of(group: Group, wiring: Wiring, separate: Collection[str] = ()) ->
     places = {name: place for place, name in enumerate(inside)}
     home: dict[str, _Opened] = {}
     opened: list[_Opened] = []
+    separate = SEPARATE.union(separate)
     for layer in group.layers:
         launch = home.get(layer.name)
         if launch is None:
-            operator, launch = _joined(
-                layer, inside, places, home, wiring, SEPARATE.union(separate)
-            )
+            operator, launch = _joined(layer, inside, places, home, wiring, separate)
             if launch is None:
                 launch = _Opened([], [])
                 opened.append(launch)
@@ -187,7 +186,9 @@ def _joined(
             same = feeder.output_elements == layer.output_elements
             if same and layer.kind is not LayerKind.REDUCTION:
                 return (), launch
-        elif steps := _written_out(readers, name, feeder.output_elements, inside, places, wiring):
+        elif steps := _written_out(
+            readers, (name, feeder.output_elements), inside, places, wiring, separate
+        ):
             # A normalisation, which may first subtract the mean, is a launch of its own.
             means = [one[-1] for one in launch.operators[-1:] if _reduce(one)]
             computed = (one for one in reversed(launch.layers) if one.kind is not LayerKind.RESHAPE)
@@ -195,7 +196,7 @@ def _joined(
             return steps, None if alone or _operation(steps) in separate else launch
     read = set(wiring.feeds_in.get(layer.name, ()))
     if len(read) == 1 and not is_reshape:
-        return _written_out({layer.name}, *read.pop(), inside, places, wiring), None
+        return _written_out({layer.name}, read.pop(), inside, places, wiring, separate), None
     return (), None
 
 
@@ -206,15 +207,16 @@ nodes that quantise stand between them."""
 
 def _written_out(
     first: Collection[str],
-    entry: str,
-    elements: int,
+    entry: tuple[str, int],
     inside: Mapping[str, Layer],
     places: Mapping[str, int],
     wiring: Wiring,
+    separate: Collection[str],
 ) -> tuple[Layer, ...]:
     """Return the layers from the ``first`` ones to the one that all of them lead to, if they read
-    only each other and ``entry``, of so many ``elements``, else none. On the way from a single one
-    is a reduction."""
+    only each other and ``entry``, a layer with its elements, else none. On the way from a single
+    one is a reduction. Operations ``separate`` are no steps."""
+    known, elements = entry
     pending = frozenset(first)
     is_whole = len(pending) > 1
     found: dict[str, Layer] = {}
@@ -222,8 +224,8 @@ def _written_out(
         name = min(pending, key=places.__getitem__)
         layer = inside[name]
         sources = {source for source, _ in wiring.feeds_in[name]}
-        is_step = layer.kind in STEPS and layer.operation not in NOT_A_STEP
-        if not is_step or sources - {entry, *found}:
+        is_step = layer.kind in STEPS and layer.operation not in (*NOT_A_STEP, *separate)
+        if not is_step or sources - {known, *found}:
             break
         pending -= {name}
         found[name] = layer
@@ -246,7 +248,8 @@ def _operation(steps: Sequence[Layer]) -> str:
     """Return which operation was written out, of those that a unit may run apart, or nothing."""
     if _several(steps):
         return "Mish"
-    return "HardSwish" if any(layer.operation == "HardSigmoid" for layer in steps) else ""
+    operations = {layer.operation for layer in steps}
+    return "HardSwish" if {"HardSigmoid", "Mul"} <= operations else ""
 
 
 def _several(steps: Sequence[Layer]) -> int:

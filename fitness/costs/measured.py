@@ -126,7 +126,7 @@ def _check_names(profile: NetworkProfile, network: GroupedNetwork) -> None:
 
 def measured_groups(
     network: GroupedNetwork,
-    launches: Sequence[Sequence[Launch]],
+    launches: Mapping[str, Sequence[Sequence[Launch]]],
     platform: Platform,
     profile: NetworkProfile,
     estimates: Mapping[str, Sequence[TimeParts]],
@@ -139,7 +139,7 @@ def measured_groups(
     it is the measured one times t_measured unit / t_other unit. What is requested of the busiest
     memory on one unit says nothing of the others.
     ``estimates`` holds the parts of all groups by unit, for units that compute in the profile's
-    precision.
+    precision, ``launches`` those of the network.
     """
     result: dict[tuple[str, int], MeasuredGroup] = {}
     for block in measured_blocks(network, launches, profile):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -78,12 +78,14 @@ def _boundaries(counts: Sequence[int]) -> dict[int, int]:
 
 
 def measured_blocks(
-    network: GroupedNetwork, launches: Sequence[Sequence[Launch]], profile: NetworkProfile
+    network: GroupedNetwork,
+    launches: Mapping[str, Sequence[Sequence[Launch]]],
+    profile: NetworkProfile,
 ) -> list[Block]:
     """Return the blocks that a profile measured. If two overlap, the later is of the group itself.
 
     Of records of layers a unit's block is the smallest set of groups whose every launch was
-    measured there, and in which no record holds a layer of a group outside.
+    measured there, and in which no record holds a layer of a group outside. ``launches``: by unit.
     """
     if is_by_order(profile):
         return [
@@ -131,23 +133,25 @@ def _mean(rates: Sequence[int | None], times: Sequence[int]) -> int | None:
 
 def _from_layers(
     network: GroupedNetwork,
-    launches: Sequence[Sequence[Launch]],
+    launches: Mapping[str, Sequence[Sequence[Launch]]],
     profile: NetworkProfile,
 ) -> list[Block]:
     records = profile.layers
     layers = [layer for group in network.groups for layer in group.layers]
     # Layers that every deployment leaves to the host need not have been measured.
     tail = {layers[index].name for index in host_tail(layers, profile.batch)}
-    home: dict[str, tuple[int, int]] = {}
-    needed: list[set[int]] = []
-    for index, group in enumerate(launches):
-        needed.append(set())
-        for number, launch in enumerate(group):
-            home |= {layer.name: (index, number) for layer in launch.layers}
-            if not launch.is_free and not all(layer.name in tail for layer in launch.layers):
-                needed[index].add(number)
     blocks = []
     for unit in dict.fromkeys(item.unit for part in records for item in part.units):
+        if unit not in launches:
+            continue
+        home: dict[str, tuple[int, int]] = {}
+        needed: list[set[int]] = []
+        for index, group in enumerate(launches[unit]):
+            needed.append(set())
+            for number, launch in enumerate(group):
+                home |= {layer.name: (index, number) for layer in launch.layers}
+                if not launch.is_free and not all(layer.name in tail for layer in launch.layers):
+                    needed[index].add(number)
         timed = [
             (item, [home[name] for name in part.names])
             for part in records

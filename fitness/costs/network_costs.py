@@ -12,7 +12,7 @@ from paretosoc.common.plugins import plugin_errors
 from paretosoc.common.text import did_you_mean, pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.fitness.cost_model.clock_law import TimeParts, ladder_costs
-from paretosoc.fitness.cost_model.fusion import network_launches
+from paretosoc.fitness.cost_model.fusion import Launch, network_launches
 from paretosoc.fitness.cost_model.power import busy_above_idle_mw, ladder_shape, traffic_mw
 from paretosoc.fitness.cost_model.roofline import network_parts, unit_model
 from paretosoc.fitness.cost_model.support import Support, layer_support
@@ -74,7 +74,9 @@ def network_costs(
     single, network = network, batched(network, batch)
     layers = [layer for group in network.groups for layer in group.layers]
     support = layer_support(layers, platform, number_format, batch)
-    launches = network_launches(network)
+    launches = {
+        unit.name: network_launches(network, unit.separate_operations) for unit in platform.units
+    }
     profile = profile or Profile((), "")
     own, fits, _ = own_measurements(single, platform, number_format, profile, batch)
     # The platform's profiles are for one grouping and do not apply to another.
@@ -86,7 +88,14 @@ def network_costs(
         if number_format in unit.peak_by_format
     }
     drafts = {
-        unit.name: _draft((single, network), platform, unit, peaks[unit.name], profile.comparisons)
+        unit.name: _draft(
+            (single, network),
+            platform,
+            unit,
+            peaks[unit.name],
+            launches[unit.name],
+            profile.comparisons,
+        )
         for unit in platform.units
         if unit.name in peaks
     }
@@ -102,7 +111,9 @@ def network_costs(
         measured |= of_owner
     board = platform.board_mw if profile.board_mw is None else profile.board_mw
     modelled = {
-        unit.name: modelled_groups(network, launches, platform, unit, parts[unit.name], fits, board)
+        unit.name: modelled_groups(
+            network, launches[unit.name], platform, unit, parts[unit.name], fits, board
+        )
         for unit in chosen
         if unit.name in drafts
     }
@@ -213,14 +224,15 @@ def _draft(
     platform: Platform,
     unit: Unit,
     peak: Peak,
+    launches: Sequence[Sequence[Launch]],
     comparisons: Sequence[Comparison],
 ) -> _Draft:
-    """Return the draft. ``networks``: for one image, and for the batch. ``comparisons``: of the
-    user, of any unit."""
+    """Return the draft. ``networks``: for one image, and for the batch. ``launches``: of the
+    batch, on this unit. ``comparisons``: of the user, of any unit."""
     single, network = networks
     precision = peak.precision
     model = unit_model(unit, platform, peak)
-    parts = network_parts(network_launches(network, unit.separate_operations), model)
+    parts = network_parts(launches, model)
     macs = sum(group.macs for group in single.groups)
     record = network_record(platform, network.name, macs, unit.name, precision)
     if record is None:

@@ -116,8 +116,8 @@ def test_a_unit_with_few_networks_leans_on_its_pool() -> None:
     assert fit.times_ms(one)[0] == pytest.approx(one[0].measured.ms, rel=0.3)
 
 
-def test_networks_of_other_units_foretell_detectors_on_xavier_nx() -> None:
-    """None of their activations is a ReLU. Xavier's other networks have few others."""
+def test_other_networks_foretell_detectors_on_xavier_nx() -> None:
+    """None of their activations is a ReLU. Xavier's other networks have mostly ReLUs."""
     pool = next(pool for pool in POOLS if pool.name == "GPUs with tensor cores")
     samples = pool.samples()
     whole = fit_pool(samples, pool.prior)
@@ -131,7 +131,8 @@ def test_networks_of_other_units_foretell_detectors_on_xavier_nx() -> None:
     fit = fit_pool([s for s in samples if s not in own], pool.prior, whole)
     errors = fit.times_ms(own) / [s.measured.ms for s in own] - 1
     assert abs(np.median(errors)) < 0.05
-    assert np.abs(errors).max() < 0.3
+    assert np.median(np.abs(errors)) < 0.12
+    assert np.abs(errors).max() < 0.26
 
 
 def test_every_published_time_is_above_the_peak() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -15,6 +16,7 @@ from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.profiles.profile_file import read_profile
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.platform import Platform
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.layer import LayerKind
 from tests.support.problems.small_networks import chain, layer, window
@@ -51,6 +53,28 @@ def costs_of(**parts: Any) -> NetworkCosts:
 
 def fastest(costs: NetworkCosts, unit: int) -> list[int]:
     return [int(time[-1, -1]) for time in costs.units[unit].time_ps]
+
+
+def test_an_activation_that_the_unit_launches_for_itself_must_have_been_measured() -> None:
+    hard = replace(layer("ar", LayerKind.ACTIVATION), operation="HardSwish")
+    conv = layer("a", LayerKind.CONVOLUTION, macs=10**9, parameters=1000, window=window())
+    small = chain([conv, hard], [2])
+    fusing = replace(
+        XAVIER, units=tuple(replace(u, separate_operations=frozenset()) for u in XAVIER.units)
+    )
+
+    def origins(platform: Platform, *names: str) -> list[CostOrigin]:
+        layers = [{"name": name, "ms": {"gpu": 3}} for name in names]
+        record = {"network": "net", "precision": "fp16", "clocks_mhz": CLOCKS, "layers": layers}
+        profile = {
+            "platform": XAVIER.name,
+            "networks": [record | {"source": "own board", "status": "measured"}],
+        }
+        read = read_profile(json.dumps(profile).encode(), platform, "p")
+        return list(network_costs(small, platform, profile=read).units[GPU].origin)
+
+    assert origins(XAVIER, "a") == [CostOrigin.ESTIMATED]
+    assert origins(XAVIER, "a", "ar") == origins(fusing, "a") == [CostOrigin.MEASURED]
 
 
 def test_groups_share_the_time_of_layers_measured_together_as_the_estimate_has_it() -> None:

@@ -8,19 +8,23 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 from math import floor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from paretosoc.common.units import NINE_OF_TEN, percent_off
+from paretosoc.fitness.calibration.shape import estimated_shape
 from paretosoc.fitness.cost_model.power import domain_static_mw, unit_idle_mw
 from paretosoc.fitness.cost_model.support import layer_support
 from paretosoc.fitness.cost_model.tables import CostOrigin, NetworkCosts
 from paretosoc.fitness.costs.network_costs import network_costs
 from paretosoc.fitness.costs.standard_errors import estimated
+from paretosoc.fitness.costs.taught import compared
 from paretosoc.platforms.errors import PlatformError
 from paretosoc.platforms.io.platform_file import load_platform, platform_names, platform_source
+from paretosoc.platforms.platform import Platform
 from paretosoc.sdf.catalogue.catalogue import load_network
 from paretosoc.sdf.grouping.grouping import group_network
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -41,6 +45,36 @@ def test_a_platform_states_the_errors_that_costs_are_drawn_with() -> None:
         scale = estimated(peak).of_network
         half, most = percent_off(scale), percent_off(scale, NINE_OF_TEN)
         assert f"median {half} %, 90th percentile {most} %" in peak.error.words
+
+
+def test_a_file_says_which_activations_a_unit_launches_for_themselves(tmp_path: Path) -> None:
+    fixed = {"us_per_layer": 30, "separate": [], "source": "own timing", "status": "measured"}
+    units = [{"name": "gpu", "fixed": fixed}]
+    (tmp_path / "fusing.json").write_text(
+        json.dumps({"extends": "jetson-nano", "name": "fusing", "units": units})
+    )
+    boards = load_platform("jetson-nano"), load_platform(tmp_path / "fusing.json")
+    conv = layer("a", LayerKind.CONVOLUTION, macs=10**6, window=window())
+    hard = replace(layer("b", LayerKind.ACTIVATION), operation="HardSwish")
+    apart, joined = (times_of(chain([conv, hard], [2]), board) for board in boards)
+    assert apart > joined
+    # So a measured time is another share of the estimate.
+    network, clocks = chain([conv, hard], [2]), (("gpu", 921_600), ("emc", 1_600_000))
+    lessons, shapes = [], []
+    for board in boards:
+        gpu = board.unit_by_name["gpu"]
+        lessons.append(compared(network, board, gpu, "fp16", clocks, {0: 10**9}))
+        shapes.append(estimated_shape(network, board, gpu, "fp16"))
+    assert [one.estimated_ps for one in lessons if one] == [apart, joined]
+    assert shapes[0] != shapes[1]
+    relu = replace(hard, operation="Relu")
+    assert len({times_of(chain([conv, relu], [2]), board) for board in boards}) == 1
+
+
+def times_of(network: GroupedNetwork, platform: Platform) -> int:
+    """Return the estimate on the GPU in FP16 at the fastest clocks."""
+    (costs,) = network_costs(network, platform, precision="fp16", units=["gpu"]).units
+    return int(costs.time_ps[0].reshape(-1)[-1])
 
 
 def half_up(value: Fraction) -> int:
