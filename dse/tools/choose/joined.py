@@ -9,6 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.tables import csv_text
+from paretosoc.common.text import pluralize
 from paretosoc.results.export.result_folder import Closed
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.front import Front
@@ -143,7 +144,7 @@ def joined_lines(fronts: Sequence[JoinedFront]) -> list[str]:
         proof = "proved complete" if front.is_complete else "not proved complete"
         lines.append(
             f"{front.board}: the front of all combinations over {', '.join(names)} has "
-            f"{len(front.members)} design points, {proof}: {each}"
+            f"{pluralize(len(front.members), 'design point')}, {proof}: {each}"
         )
     return lines
 

@@ -92,7 +92,7 @@ def write_joined(
         result = explore(part)
         page, _ = result.page(None)
         (part / FILE).write_bytes(canonical_bytes(_document(result)))
-        (part / FRONT).write_text(joined_csv([result.joined]))
+        (part / FRONT).write_bytes(joined_csv([result.joined]).encode())
         (part / REPORT_FILE).write_bytes(page)
         found.append(result)
 

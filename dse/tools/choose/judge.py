@@ -169,7 +169,7 @@ def nearest_row(problem: Problem, seed: int) -> IntArray:
         values = found.constraint_values
         keeps = (values <= bounds)[:, fixed].all(axis=1)
         factors = [_factors(values[:, k].tolist(), bounds[k]) for k in np.flatnonzero(~fixed)]
-        worst = np.array(factors, dtype=np.int64).max(axis=0)
+        worst = np.array([[0] * len(rows), *factors], dtype=np.int64).max(axis=0)
         return replace(found, objectives=worst[:, None], feasible=found.possible & keeps)
 
     from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine

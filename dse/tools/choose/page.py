@@ -6,10 +6,8 @@ from html import escape
 from math import isfinite
 
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
-from paretosoc.dse.tools.choose.joined import joined_lines
 from paretosoc.dse.tools.choose.joined_page import joined_svg
 from paretosoc.dse.tools.choose.table import (
-    cells,
     columns,
     heading_lines,
     ranked,
@@ -64,7 +62,7 @@ def boards_svg(choice: BoardChoice) -> str:
 def _panel(
     choice: BoardChoice, boards: list[Board], name: str, left: float, height: float
 ) -> list[str]:
-    """Return one figure of all boards. The axis ends where boards that are not ruled out do."""
+    """Return one figure of all boards. The axis ends where boards that serve do."""
     limit = choice.limits.get(name)
     figures = [(board.figures or {})[name] for board in boards]
     near = [
@@ -131,17 +129,15 @@ section { margin-top: 20px; } section p { max-width: 110ch; margin: 6px 0; }
 
 def boards_page(choice: BoardChoice) -> str:
     """Return the text of the page."""
-    titles = "".join(
-        f'<th title="{escape(words)}">{escape(title)}</th>' for title, words in columns(choice)
-    )
+    shown = columns(choice)
+    titles = "".join(f'<th title="{escape(c.words)}">{escape(c.title)}</th>' for c in shown)
     rows = "".join(
         f'<tr class="{board.standing.value}">'
-        + "".join(f"<td>{escape(cell)}</td>" for cell in cells(choice, board))
+        + "".join(f"<td>{escape(column.text(board))}</td>" for column in shown)
         + "</tr>"
         for board in ranked(choice)
     )
-    below = [*remark_lines(choice), *joined_lines(choice.fronts)]
-    lines = "".join(f"<p>{escape(line)}</p>" for line in below)
+    lines = "".join(f"<p>{escape(line)}</p>" for line in remark_lines(choice))
     head, *rest = heading_lines(choice)
     fronts = "".join(f"<section>{joined_svg(front)}</section>" for front in choice.fronts)
     body = f"""<header><p class="kicker">Which board?</p><h1>{escape(choice.workload)}</h1>

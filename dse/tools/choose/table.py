@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from math import isinf
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from paretosoc.common.tables import fitting_tables
-from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
+from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines, label_of
 from paretosoc.results.front.choices import SURE
 
@@ -17,20 +20,19 @@ if TYPE_CHECKING:
 
 def choice_views(choice: BoardChoice, width: int) -> list[RenderableType]:
     """Return the table, in parts that fit into this width, and the lines below it."""
-    titles = [title for title, _ in columns(choice)]
-    heads = [title.replace(" ", "\n").replace("[", "").replace("]", "") for title in titles]
-    first = titles.index("serves") + 1
-    boards = ranked(choice)
+    shown, boards = columns(choice), ranked(choice)
+    heads = [c.title.replace(" ", "\n").replace("[", "").replace("]", "") for c in shown]
+    first = len(("board", *variant_names(choice), "serves"))
     tables = fitting_tables(
         [*heads[:first], *(f">{head}" for head in heads[first:])],
-        [cells(choice, board) for board in boards],
+        [[column.text(board) for column in shown] for board in boards],
         first,
         width,
         ["bold" if board.standing is Standing.SERVES else None for board in boards],
     )
     head, *rest = heading_lines(choice)
-    below = [*remark_lines(choice), *joined_lines(choice.fronts)]
-    return [f"{choice.workload}: {head}", *rest, *(["", *tables] if boards else ()), *below]
+    shown = ["", *tables] if boards else []
+    return [f"{choice.workload}: {head}", *rest, *shown, *remark_lines(choice)]
 
 
 def ranked(choice: BoardChoice) -> list[Board]:
@@ -43,63 +45,67 @@ def variant_names(choice: BoardChoice) -> list[str]:
     return list(dict.fromkeys(name for board in choice.boards for name in board.variants))
 
 
-def columns(choice: BoardChoice) -> list[tuple[str, str]]:
-    """Return the titles of the columns, and what each is, in words."""
+@dataclass(frozen=True)
+class Column:
+    """A column of the table: its title, what it is, in words, and its text for a board."""
+
+    title: str
+    words: str
+    text: Callable[[Board], str]
+
+
+def columns(choice: BoardChoice) -> list[Column]:
+    """Return the columns of the boards that have figures."""
     boards = ranked(choice)
-    names = list(boards[0].figures or ()) if boards else []
-    formats = {board.number_format for board in boards}
+    figures = list(boards[0].figures or ()) if boards else []
+    has_price = any(board.price is not None for board in boards)
+    price = f"price [{choice.currency}]" if choice.currency else "price"
+    has_formats = len({board.number_format for board in boards}) > 1
     return [
-        ("board", ""),
-        *((name, "variant, with its accuracy in percent") for name in variant_names(choice)),
-        ("serves", "whether it keeps all limits, and in how many of the draws"),
-        *([(_price(choice), "of the board")] if any(b.price is not None for b in boards) else []),
-        *([("format", "number format")] if len(formats) > 1 else []),
-        *((name, "5th to 95th percentile") for name in names),
-        ("memory left [GB]", "of the board's, beside weights and activations"),
-        ("times off [%]", "at most, in nine of ten cases"),
+        Column("board", "", lambda board: board.name + "*" * bool(board.assumed)),
+        *(
+            Column(name, "variant, with its accuracy in percent", partial(_variant, name=name))
+            for name in variant_names(choice)
+        ),
+        Column(
+            "serves",
+            "whether it keeps all limits, and in how many of the draws",
+            lambda board: f"{board.standing.value} {100 * (board.probability or 0):.0f} %",
+        ),
+        *([Column(price, "of the board", _price)] if has_price else []),
+        *([Column("format", "number format", attrgetter("number_format"))] if has_formats else []),
+        *(Column(name, "5th to 95th percentile", partial(_figure, name=name)) for name in figures),
+        Column("memory left [GB]", "of the board's, beside weights and activations", _memory_left),
+        Column("times off [%]", "at most, in nine of ten cases", _times_off),
     ]
 
 
-def cells(choice: BoardChoice, board: Board) -> list[str]:
-    """Return the row of a board."""
-    found = []
-    for title, _ in columns(choice):
-        match title:
-            case "board":
-                text = board.name + ("*" if board.assumed else "")
-            case "serves":
-                text = f"{board.standing.value} {_percent(board.probability)}"
-            case "format":
-                text = board.number_format
-            case "memory left [GB]":
-                left = board.memory_left_mb
-                text = "-" if left is None else f"{left / 1000:.1f}"
-            case "times off [%]":
-                text = "" if board.times_off_percent is None else str(board.times_off_percent[1])
-            case _ if title == _price(choice):
-                text = "" if board.price is None else f"{board.price:,g}"
-            case _ if title in board.variants:
-                percent = board.accuracies.get(title)
-                text = board.variants[title] + ("" if percent is None else f" {percent:.1f}")
-            case _:
-                text = interval((board.figures or {})[title])
-        found.append(text)
-    return found
+def _variant(board: Board, name: str) -> str:
+    percent = board.accuracies.get(name)
+    return board.variants[name] + ("" if percent is None else f" {percent:.1f}")
 
 
-def _price(choice: BoardChoice) -> str:
-    return f"price [{choice.currency}]" if choice.currency else "price"
+def _price(board: Board) -> str:
+    return "" if board.price is None else f"{board.price:,g}"
+
+
+def _figure(board: Board, name: str) -> str:
+    figure = (board.figures or {})[name]
+    least, most = three_digits(figure.least), three_digits(figure.most)
+    return "overloaded" if least == "∞" else f"{least} to {most}"
+
+
+def _memory_left(board: Board) -> str:
+    return "-" if board.memory_left_mb is None else f"{board.memory_left_mb / 1000:.1f}"
+
+
+def _times_off(board: Board) -> str:
+    return "" if board.times_off_percent is None else str(board.times_off_percent[1])
 
 
 def three_digits(value: float) -> str:
     """Return a figure with three significant digits, and all before the point."""
     return "∞" if isinf(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
-
-
-def interval(figure: Figure) -> str:
-    """Return an interval as text."""
-    least, most = three_digits(figure.least), three_digits(figure.most)
-    return "overloaded" if least == "∞" else f"{least} to {most}"
 
 
 def heading_lines(choice: BoardChoice) -> list[str]:
@@ -115,7 +121,8 @@ def heading_lines(choice: BoardChoice) -> list[str]:
 
 
 def remark_lines(choice: BoardChoice) -> list[str]:
-    """Return the meanings of the columns, and why boards fail, are open, or are left out."""
+    """Return the meanings of the columns, why boards fail, are open, or are left out, and what the
+    joined fronts have."""
     boards = ranked(choice)
     lines = []
     if boards:
@@ -140,7 +147,7 @@ def remark_lines(choice: BoardChoice) -> list[str]:
             variants += filter(None, [label_of(board.variants)])
     for (name, text), variants in said.items():
         lines.append(f"{' '.join([name, *filter(None, ['; '.join(variants)])])}: {text}")
-    return [*lines, *choice.accuracy_sources]
+    return [*lines, *choice.accuracy_sources, *joined_lines(choice.fronts)]
 
 
 def _remarks(board: Board) -> Iterator[str]:
@@ -173,7 +180,3 @@ def _listed(names: Sequence[str]) -> str:
         kind, _, of = name.partition(" of ")
         by_kind.setdefault(kind, []).append(of)
     return "; ".join(f"{kind} of {', '.join(of)}" for kind, of in by_kind.items())
-
-
-def _percent(share: float | None) -> str:
-    return "" if share is None else f"{100 * share:.0f} %"

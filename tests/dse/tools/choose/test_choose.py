@@ -30,7 +30,7 @@ from paretosoc.dse.tools.choose.formats import choose_formats
 from paretosoc.dse.tools.choose.judge import ENERGY, nearest_row
 from paretosoc.dse.tools.choose.table import three_digits
 from paretosoc.fitness.objectives import make_outcomes
-from paretosoc.platforms.io.platform_file import load_platform, platform_names
+from paretosoc.platforms.io.platform_file import load_platform, platform_names, platform_source
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.limits import constraints_of
 
@@ -126,6 +126,31 @@ def test_the_nearest_design_point_is_near_in_its_worst_limit(tmp_path: Path) -> 
     (row,) = nearest_row(problem.numeric, 0)
     own = make_outcomes(problem.numeric)(row[None]).constraint_values[0, asked] / bounds
     assert own.max() == pytest.approx(worst.min(), rel=1e-5)
+
+
+def test_a_board_with_too_little_memory_cannot_run_the_workload(tmp_path: Path) -> None:
+    """Its memory is the only limit, which no error of a time changes."""
+    document = json.loads(platform_source("jetson-nano"))
+    document["memory"]["capacity_gib"] = 1
+    path = tmp_path / "small.json"
+    path.write_text(json.dumps(document | {"name": "small"}))
+    options = {"draws": 5, "groups": 1, "max_evaluations": 20}
+    found = paretosoc.choose(["vgg19*4"], [str(path), "jetson-nano"], **options)
+    assert found["small"].standing is Standing.REFUSED
+    assert found["small"].reason.startswith("memory: at most 1073 MB")
+    assert found["jetson-nano"].standing is Standing.SERVES
+
+
+@pytest.mark.parametrize("name", ["board", "format", "serves", "price"])
+def test_a_network_may_be_called_as_a_column_is(dse, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "w.yaml"
+    variants = "{network: resnet18}, {network: squeezenet}"
+    path.write_text(f"networks:\n  - {{name: {name}, variants: [{variants}]}}\n")
+    few = ("--groups", "1", "--max-evaluations", "20", "--draws", "5", "--jobs", "1")
+    got = dse("choose", path, "-p", "jetson-tx2", *few, "-o", tmp_path / "o")
+    assert got.status == 0, got.err
+    rows = [line.split() for line in got.out.splitlines() if line.startswith("jetson-tx2* ")]
+    assert {row[1] for row in rows} == {"resnet18", "squeezenet"}
 
 
 def test_a_board_without_the_unit_is_named_with_the_reason(tmp_path: Path) -> None:
