@@ -48,7 +48,7 @@ def next(
 
     Writes a folder with a script, measure.py, that runs the measurements there.
     """
-    target = folder.with_name(f"{folder.name}-plan") if output is None else output
+    target = _beside(folder, "-plan") if output is None else output
     refused: ResultError | None = None
     try:
         PLAN_FOLDER.check(target, overwrite=force)
@@ -94,6 +94,12 @@ def next(
     )
     if refused is not None:
         raise refused
+
+
+def _beside(folder: Path, ending: str) -> Path:
+    """Return ``DIR-plan`` beside a folder. It is absolute if the folder has no name, as ``.``."""
+    named = folder if folder.name not in ("", "..") else folder.resolve()
+    return named.parent / f"{named.name}{ending}"
 
 
 def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> Iterable[str]:
@@ -226,10 +232,10 @@ def take(
     show(table)
     print_wrapped([f"Not measured: {text}" for text in failed])
     print_wrapped(decision_lines(front, taken))
-    path, count = folder.resolve(), 2
-    while (free := path.with_name(f"{path.name}-plan-{count}")).exists():
-        count += 1
-    more = f"'dse measure next {folder} -o {folder.with_name(free.name)}' plans more"
+    number = 2
+    while (free := _beside(folder, f"-plan-{number}")).exists():
+        number += 1
+    more = f"'dse measure next {folder} -o {free}' plans more"
     print_wrapped(
         [
             "Sure enough: stop." if is_sure else f"Not sure enough: {more}.",

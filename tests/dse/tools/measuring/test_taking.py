@@ -6,6 +6,7 @@ import copy
 import json
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -101,6 +102,16 @@ def test_json_says_whether_a_plan_is_written(folder, dse, tmp_path, minutes, is_
     assert got.status == 0, got.err
     assert json.loads(got.out)["folder"] == (str(target) if is_written else None)
     assert target.exists() == is_written
+
+
+def test_the_folder_of_a_result_may_be_the_present_one(folder, dse, tmp_path, monkeypatch):
+    here = Path(shutil.copytree(folder, tmp_path / "here"))
+    monkeypatch.chdir(here)
+    few = ("--draws", "50", "--json")
+    got = dse("measure", "next", ".", *few)
+    assert (got.status, got.err) == (0, "")
+    assert json.loads(got.out)["folder"] == str(tmp_path / "here-plan")
+    assert (tmp_path / "here-plan" / "plan.json").is_file()
 
 
 def test_a_plan_is_printed_also_if_its_folder_exists(folder, dse, tmp_path):
