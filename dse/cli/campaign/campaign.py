@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import say
-from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import AXES
 
 if TYPE_CHECKING:
@@ -129,8 +128,8 @@ def run(
     from paretosoc.dse.tools.campaign.execute.runner import do_missing
     from paretosoc.dse.tools.campaign.execute.workers import Workers
 
-    if dask is not None and jobs is not None:
-        raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
+    if dask is not None:
+        refuse_options("is for this machine; a Dask cluster has its own workers", "jobs")
     view = None
     if live:
         check_live()

@@ -12,7 +12,7 @@ from paretosoc.common.files import replace_file
 from paretosoc.common.tables import csv_text, fitting_tables
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import open_console, say, show
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import (
@@ -108,6 +108,8 @@ def table(
     as_json: opt.AsJson = False,
 ) -> None:
     """Print a value of the runs as a table, by their settings, networks or tags."""
+    if as_json:
+        refuse_options("prints the table, without --json", "csv")
     with Store(folder) as store:
         everything = list(store.records())
     records = chosen(everything, where or ())

@@ -10,7 +10,7 @@ from paretosoc.common.files import replace_file
 from paretosoc.common.tables import csv_text, plain_table
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
@@ -62,11 +62,11 @@ def co_runs(
 ) -> None:
     """Measure networks beside each other, and fit one to three parameters to them."""
     tables = [Path(text) for text in subjects if text.endswith(".csv")]
+    here = ("threads", "rounds", "seconds", "dim", "seed")
     if tables:
         if len(tables) < len(subjects):
             raise WorkloadError("networks or tables are required, got both")
-        if output is not None:
-            raise WorkloadError("--output: is for networks, not for tables")
+        refuse_options("is for networks, not for tables", "output", "platform", "unit", *here)
         _report(fit_co_runs(read_co_runs(tables)))
         return
     if output is None or len(set(subjects)) < max(FEWEST_NETWORKS, len(subjects)):
@@ -74,6 +74,10 @@ def co_runs(
             f"--output and at least {FEWEST_NETWORKS} different networks are required, got "
             f"{', '.join(subjects)}"
         )
+    if platform == "host":
+        refuse_options("is for a board that --platform names", "unit")
+    else:
+        refuse_options("is for runs on this machine", *here)
     check_output_file(output, overwrite=force)
     if platform != "host":
         names = unit_names(unit)

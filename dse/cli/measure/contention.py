@@ -11,7 +11,7 @@ from paretosoc.common.tables import plain_table
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Quantity, texts_by_name, wrong_argument
@@ -54,6 +54,8 @@ def contention(
     """Fit the slowdown by other units' memory traffic to measured co-runs."""
     if (platform is None) != (output is None):
         raise WorkloadError("--platform and --output are required together")
+    if platform is None:
+        refuse_options("needs --platform", "name", "unit")
     check_output_file(output, overwrite=force)
     units = unit_names(unit)
     if platform is not None:

@@ -29,7 +29,7 @@ from paretosoc.dse.cli.measure.imported_profile import (
 )
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import command_of
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
@@ -74,12 +74,14 @@ def tegrastats(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show loads, clocks and power in a log. With --network, take a group's demand and power."""
-
+    if network is None:
+        of_profile = (*vars(measuring), *vars(profile), "platform", "group", "unit")
+        refuse_options("needs --network", *of_profile)
+    else:
+        refuse_options("is for a log, without --network", "as_json")
     log = parse_power_log(read_log(file), str(file))
     rest = None if idle is None else parse_power_log(read_log(idle), str(idle))
     if network is None:
-        if profile.output is not None or group is not None:
-            raise WorkloadError("--network, --platform and --group are required for a profile")
         _show(quantities(log.samples), len(log.samples), log.warnings, as_json)
         return
     if platform is None or group is None:

@@ -176,6 +176,10 @@ def finish(options: ProfileOptions, *imports: Import, flagged: Sequence[str] = (
         PlatformError: if the profile contradicts the file that it is to be merged with.
         WorkloadError: if the output exists and neither --merge nor --force is given.
     """
+    if options.merge and options.force:
+        raise WorkloadError("--merge and --force exclude each other")
+    if options.merge and options.output is None:
+        raise WorkloadError("--merge: needs --output")
     platform = imports[0].platform
     document = reduce(merged, (item.document for item in imports))
     output = options.output

@@ -14,7 +14,7 @@ from rich.table import Table
 from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.parameters import Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
@@ -92,6 +92,10 @@ def run(
     """
     if swap and seconds is None:
         raise WorkloadError("--swap: needs --seconds")
+    if swap:
+        refuse_options("is one schedule, and --swap runs those that improve", "member")
+    if seconds is not None:
+        refuse_options("is for runs without --seconds", "frames")
     front = read_results(folder)
     index = choose_member(front, member)
     problem, design = front.problem, front.members[index].design
@@ -106,6 +110,7 @@ def run(
             frames = math.ceil(seconds * PS_PER_S / (problem.execution.period_ps or 1))
         return _releases(machine, front, index, frames, dispatch, as_json)
     if seconds is not None:
+        refuse_options("needs rates, or a run without --seconds", "dispatch")
         return _stream(machine, front, index, seconds, swap, as_json)
     runs = DesignRuns(problem, design, dispatch=dispatch)
     with machine as here:

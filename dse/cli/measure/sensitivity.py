@@ -13,7 +13,7 @@ from paretosoc.common.tables import plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.cli.shared.terminal import say, show
 from paretosoc.dse.errors import WorkloadError
@@ -71,6 +71,9 @@ def sensitivity(
     force: opt.Force = False,
 ) -> None:
     """Measure each layer's loss in another number format (needs the extra 'host')."""
+    if data == _RANDOM:
+        why = "is for images, which --data random does not have"
+        refuse_options(why, "image_mean", "image_std")
     check_output_file(output, overwrite=force, suffixes=(".csv",))
     chosen = _formats(formats)
     scaling = parse_scaling(image_mean, image_std)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.results.problem.objectives import format_number
 
@@ -26,6 +26,8 @@ def compare(
     from paretosoc.results.export.result_folder import read_results
     from paretosoc.results.text.compare_fronts import compare_fronts
 
+    if as_json:
+        refuse_options("is for the table, without --json", "as_markdown")
     fronts = read_results(first), read_results(second)
     comparison = compare_fronts(*fronts)
     if as_json:

@@ -11,7 +11,7 @@ from paretosoc.common.tables import plain_table
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.parameters import Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.analysis.csdf import MappedDataflow, mapped_dataflow
@@ -34,6 +34,8 @@ def csdf(
     as_json: opt.AsJson = False,
 ) -> None:
     """Show a member as a dataflow graph with one actor per unit: phases, buffers, throughput."""
+    if output is None and not as_json:
+        refuse_options("needs --output or --json", "in_order")
     check_output_file(output, overwrite=force, suffixes=(".json", ".xml"))
     front = read_results(folder)
     index = choose_member(front, member)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.parameters import Option, refuse_options
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -71,13 +71,6 @@ def deploy(
 
     if (output is None) == (check is None):
         raise WorkloadError("--output or --check: exactly one is required")
-    given = {
-        "--check": check is not None,
-        "--conf": conf is not None,
-        "--model": bool(model),
-        "--no-check": no_check,
-        "--tensorrt": tensorrt is not None,
-    }
     models = parse_models(model)
     front = read_results(folder)
     chip, origins = platform_or_searched(platform, front), read_costs(folder, front.problem)
@@ -87,10 +80,11 @@ def deploy(
         else (Deployment(front, choose_member(front, member), chip, origins), [])
     )
     form = format_named(to, deployment)
-    for option, is_given in given.items():
-        if is_given and option not in form.takes:
-            able = [f"--to {name}" for name, each in FORMATS.own.items() if option in each.takes]
-            raise WorkloadError(f"{option}: only {', '.join(able)} can use it")
+    for name in ("check", "conf", "model", "no_check", "tensorrt"):
+        option = f"--{name.replace('_', '-')}"
+        if option not in form.takes:
+            able = [f"--to {to}" for to, each in FORMATS.own.items() if option in each.takes]
+            refuse_options(f"only {', '.join(able)} can use it", name)
     if output is None:
         assert check is not None, "one of them was given"
         return _compare(deployment, check)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PPM
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.parameters import Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import say
-from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
     from paretosoc.dse.certificate.branch_and_bound import SearchProgress
@@ -48,8 +47,8 @@ def certify(
     from paretosoc.dse.tools.dask_cluster import SearchCluster
     from paretosoc.results.export.result_folder import REPORT_FILE, check_output_folder
 
-    if dask is not None and jobs is not None:
-        raise WorkloadError("--jobs: is for this machine; a Dask cluster has its own workers")
+    if dask is not None:
+        refuse_options("is for this machine; a Dask cluster has its own workers", "jobs")
     front = Front.load(folder)
     check_output_folder(folder, overwrite=True)
     has_report = (folder / REPORT_FILE).exists()

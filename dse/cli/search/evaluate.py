@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
-from paretosoc.dse.cli.shared.parameters import Argument, Option
+from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import open_console
 from paretosoc.dse.errors import WorkloadError
 
@@ -84,6 +84,8 @@ def _check_combination(
     if (mapping is None) == (source is None):
         got = "both" if source else "neither"
         raise WorkloadError(f"one of --mapping FILE and --from DIR is required, got {got}")
+    if source is None:
+        refuse_options("needs --from", "member")
     if not networks and source is None:
         raise WorkloadError("networks: at least one is needed, got none")
     if networks and platform is None:

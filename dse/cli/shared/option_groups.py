@@ -126,7 +126,7 @@ def _limit_help() -> str:
 
 
 def table_option(name: str) -> Any:
-    """Return an option of the table as Typer has it."""
+    """Return the option of a command for a field of the table."""
     kind = FIELDS[name].kind
     bounds = (kind.least, kind.most) if isinstance(kind, Whole) else (None, None)
     return Option(

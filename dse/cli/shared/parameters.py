@@ -11,8 +11,10 @@ from types import NoneType
 from typing import Any, get_args, get_origin
 
 import click
+from click.core import ParameterSource
 
 from paretosoc.common.text import did_you_mean
+from paretosoc.dse.errors import WorkloadError
 
 
 class Option:
@@ -50,6 +52,22 @@ class Command(click.Command):
             if is_one and count > 1:
                 raise click.UsageError(f"{option.opts[0]}: is taken once, got {count}", ctx)
         return super().parse_args(ctx, args)
+
+
+def refuse_options(why: str, *names: str) -> None:
+    """Refuse options that would have no effect.
+
+    Args:
+        names: of parameters of the command that runs.
+
+    Raises:
+        WorkloadError: on the first of them that the command line gives.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        if name in names and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            raise WorkloadError(f"{parameter.opts[0]}: {why}")
 
 
 class _Whole(click.IntRange):

@@ -98,3 +98,75 @@ def test_nodes_of_a_proof_are_refused_with_robust_which_has_none(dse, tmp_path):
 def test_tables_of_co_runs_have_no_output(dse, tmp_path):
     got = dse("measure", "co-runs", tmp_path / "co.csv", "-o", tmp_path / "out.csv")
     assert (got.status, got.lines) == (2, ["dse: --output: is for networks, not for tables"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("evaluate", "vgg19", "-p", "jetson-tx2", "--mapping", "m.json", "--member", "1"),
+            "--member: needs --from",
+        ),
+        (
+            ("compare", "a", "b", "--json", "--markdown"),
+            "--markdown: is for the table, without --json",
+        ),
+        (("campaign", "table", "c", "--json", "--csv"), "--csv: prints the table, without --json"),
+        (
+            ("run", "r", "--seconds", "1", "--frames", "9"),
+            "--frames: is for runs without --seconds",
+        ),
+        (
+            ("run", "r", "--seconds", "1", "--swap", "--member", "1"),
+            "--member: is one schedule, and --swap runs those that improve",
+        ),
+        (
+            ("measure", "co-runs", "t.csv", "--rounds", "2"),
+            "--rounds: is for networks, not for tables",
+        ),
+        (
+            ("measure", "co-runs", "vgg19", "alexnet", "zfnet512", "--unit", "gpu", "-o", "t.csv"),
+            "--unit: is for a board that --platform names",
+        ),
+        (
+            (
+                *("measure", "co-runs", "vgg19", "alexnet", "zfnet512", "-p", "jetson-tx2"),
+                *("--threads", "2", "-o", "t.csv"),
+            ),
+            "--threads: is for runs on this machine",
+        ),
+        (("measure", "contention", "t.csv", "--name", "mine"), "--name: needs --platform"),
+        (("import", "tegrastats", "log", "--merge"), "--merge: needs --network"),
+        (("import", "tegrastats", "log", "--at", "max"), "--at: needs --network"),
+        (
+            ("import", "tegrastats", "log", "-n", "vgg19", "-p", "jetson-tx2", "--json"),
+            "--json: is for a log, without --network",
+        ),
+        (
+            ("sensitivity", "m.onnx", "--data", "random", "-o", "t.csv", "--image-mean", "0.5"),
+            "--image-mean: is for images, which --data random does not have",
+        ),
+        (("analyze", "csdf", "r", "--in-order"), "--in-order: needs --output or --json"),
+    ],
+)
+def test_an_option_without_effect_is_refused(dse, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    got = dse(*arguments)
+    assert (got.status, got.lines) == (2, [f"dse: {message}"])
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (("--merge",), "--merge: needs --output"),
+        (("--merge", "--force", "-o", "p.json"), "--merge and --force exclude each other"),
+    ],
+)
+def test_an_import_either_adds_to_a_profile_or_replaces_it(
+    dse, tmp_path, monkeypatch, more, message
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.json").write_text('[{"count": 1}, {"name": "conv1", "averageMs": 0.1}]')
+    command = ("import", "trtexec", "rows.json", "-n", "alexnet", "-p", "jetson-tx2", "--at", "max")
+    got = dse(*command, *more)
+    assert (got.status, got.lines) == (2, [f"dse: {message}"])
