@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from html import escape
 from typing import Any
 
@@ -19,6 +20,7 @@ from paretosoc.results.errors import ResultError
 from paretosoc.results.export.html import fill, html_page, read_asset
 from paretosoc.results.export.report import report_html
 
+asset = partial(read_asset, package="paretosoc.dse.inputs.data")
 REPORT = "report.html"
 FRONTS = "fronts"
 MAX_FAILURES = 100
@@ -53,11 +55,6 @@ def default_layout(records: Sequence[RunRecord]) -> Layout:
     return Layout(("workload",), (column,), by)
 
 
-def default_values(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return the objectives that some run has, then hypervolume and gain."""
-    return (*_objectives(records), "hypervolume", "gain")
-
-
 def _objectives(records: Sequence[RunRecord]) -> list[str]:
     """Return those of all networks: others differ from workload to workload."""
     return [spelt(name) for name in objective_names(records) if ":" not in name]
@@ -74,7 +71,8 @@ def write_report(store: Store, layout: Layout | None = None, values: Sequence[st
     """
     records = list(store.records())
     layout = layout or default_layout(records)
-    shown = [parse_value(text, records) for text in values or default_values(records)]
+    values = values or (*_objectives(records), "hypervolume", "gain")
+    shown = [parse_value(text, records) for text in values]
     panels = [
         (title, [make_pivot(part, value, layout.rows, layout.columns) for value in shown])
         for title, part in _panels(records, layout.by)
@@ -152,12 +150,10 @@ def campaign_page(
         "OVERVIEW": overview(records, opened),
         # No text of a name may end the element that it stands in.
         "CONTENT": json.dumps(content, separators=(",", ":")).replace("<", "\\u003c"),
-        "SCRIPT": read_asset("campaign_report.js", "paretosoc.dse.inputs.data"),
+        "SCRIPT": asset("campaign_report.js"),
     }
-    body = fill(read_asset("campaign_report.html", "paretosoc.dse.inputs.data"), parts)
-    return html_page(
-        title, read_asset("campaign_report.css", "paretosoc.dse.inputs.data"), body, scripts=True
-    )
+    body = fill(asset("campaign_report.html"), parts)
+    return html_page(title, asset("campaign_report.css"), body, scripts=True)
 
 
 def overview(records: Sequence[RunRecord], opened: frozenset[str]) -> str:

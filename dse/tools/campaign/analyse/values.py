@@ -11,7 +11,7 @@ import numpy as np
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import parse_number
-from paretosoc.dse.tools.campaign.store.run import BaselineFigures, FrontFigures, Row, RunRecord
+from paretosoc.dse.tools.campaign.store.run import FrontFigures, Row, RunRecord
 from paretosoc.results.front.dominance import hypervolume_shares
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, kind_named
 
@@ -155,23 +155,15 @@ def _gain(text: str, baseline: str | None, records: Sequence[RunRecord]) -> Valu
             for entry in run.figures.baselines
             if (entry.keeps_constraints if baseline is None else entry.name == baseline)
         ]
-        return _factor(run.figures, entries, column)
+        theirs = min((entry.objectives[column] for entry in entries), default=0)
+        ours = min(row[column] for row in run.figures.objectives)
+        if not ours or not theirs:
+            return None
+        # Maximised values are below 0.
+        return ours / theirs if ours < 0 else theirs / ours
 
     label = f"gain over {baseline or 'the best baseline'}"
     return Value(text, label, "x", True, figure)
-
-
-def _factor(
-    figures: FrontFigures, baselines: Sequence[BaselineFigures], column: int
-) -> float | None:
-    """Return the factor by which a front is better. Maximised values are below 0."""
-    if not baselines:
-        return None
-    theirs = min(entry.objectives[column] for entry in baselines)
-    ours = min(row[column] for row in figures.objectives)
-    if ours == 0 or theirs == 0:
-        return None
-    return ours / theirs if ours < 0 else theirs / ours
 
 
 def front_group(run: RunRecord) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import time
 from concurrent.futures import CancelledError
 from typing import Any
 
-from paretosoc.dse.tools.campaign.execute.workers import RunFinished, error_text
+from paretosoc.dse.tools.campaign.execute.workers import RunFinished, Workers, error_text
 from paretosoc.dse.tools.campaign.store.run import RunFunction, RunOutcome, RunTask
 from paretosoc.dse.tools.dask_cluster import ASK_SECONDS, connect
 from paretosoc.results.errors import ResultError
@@ -16,7 +16,7 @@ AHEAD = 2
 """Runs given for each of the cluster's threads: the next one is there when one ends."""
 
 
-class DaskWorkers:
+class DaskWorkers(Workers):
     """An existing cluster, given by the address of its scheduler.
 
     The scheduler gives the runs of a worker that dies to others. The runs of all others continue.
@@ -63,10 +63,6 @@ class DaskWorkers:
         )
         self._futures[task.hash] = future
         future.add_done_callback(lambda _: self._ended.put(task.hash))
-
-    def preferred(self, tasks: list[RunTask]) -> int:
-        """Return the first task, since the scheduler chooses the worker."""
-        return 0
 
     def wait(self, seconds: float) -> list[RunFinished]:
         """Return the runs that have ended."""

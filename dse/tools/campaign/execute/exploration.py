@@ -6,6 +6,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.engines.optimizers import goal_of, needs_proof, optimizer_named
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
-from paretosoc.dse.problem.build import BuiltProblem, build_problem
+from paretosoc.dse.problem.build import BuiltProblem, build_problem, cost_origins
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.problem.runtime_limits import with_defaults
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, program_identity
@@ -31,7 +32,7 @@ from paretosoc.dse.tools.campaign.store.run import (
 )
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.fitness.profiles.loss_table import load_losses
-from paretosoc.fitness.profiles.profile_file import load_profile
+from paretosoc.fitness.profiles.profile_file import Profile, load_profile
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.results.costs.costs_file import costs_bytes
 from paretosoc.results.errors import ResultError
@@ -153,14 +154,13 @@ def _prepared(inputs: RunInputs) -> _Prepared:
     losses = None if settings.losses is None else load_losses(settings.losses)
     workload = workload_from(settings.networks)
     options = with_defaults(options_of(settings), chip, workload)
-    built = build_problem(workload, chip, options, profile=profile, losses=losses, known=_networks)
-    if _missing(inputs, built, profile.sha256 if profile else None):
+    build = partial(build_problem, workload, chip, options, profile=profile, losses=losses)
+    built = build(known=_networks)
+    if _missing(inputs, built, profile):
         # A file may have changed since this process has read it.
         _networks.clear()
-        built = build_problem(
-            workload, chip, options, profile=profile, losses=losses, known=_networks
-        )
-    if missing := _missing(inputs, built, profile.sha256 if profile else None):
+        built = build(known=_networks)
+    if missing := _missing(inputs, built, profile):
         raise WorkloadError(
             f"{missing}: is not the file that the campaign was planned with; it was changed, or "
             "is another one on this machine. Start the campaign again to plan anew"
@@ -175,9 +175,9 @@ def _prepared(inputs: RunInputs) -> _Prepared:
     return prepared
 
 
-def _missing(inputs: RunInputs, built: BuiltProblem, profile_sha256: str | None) -> str | None:
-    """Return the parts of the contents that differ from the files read."""
-    read = {entry.sha256 for entry in built.inputs} | {profile_sha256}
+def _missing(inputs: RunInputs, built: BuiltProblem, profile: Profile | None) -> str | None:
+    """Return the first part of the contents that differs from the files read."""
+    read = {entry.sha256 for entry in built.inputs} | {profile.sha256 if profile else None}
     return next((what for what, digest in inputs.contents if digest not in read), None)
 
 
@@ -229,8 +229,6 @@ def _figures(front: Front) -> FrontFigures:
 def _files(
     front: Front, prepared: _Prepared, inputs: RunInputs, proofs: dict[str, bytes]
 ) -> dict[str, bytes]:
-    from paretosoc.dse.problem.build import cost_origins
-
     files: dict[str, bytes] = {}
     if "front" in inputs.keep:
         document = front_to_document(front)

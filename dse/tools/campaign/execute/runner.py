@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from paretosoc.dse.tools.campaign.execute.workers import RunFinished, Workers
 from paretosoc.dse.tools.campaign.store.run import RunStatus, RunTask
@@ -54,87 +54,80 @@ def do_missing(
     return _Loop(store, workers, max_attempts, on_progress).run()
 
 
+@dataclass
 class _Loop:
-    def __init__(
-        self,
-        store: Store,
-        workers: Workers,
-        max_attempts: int,
-        on_progress: Callable[[CampaignProgress], None] | None,
-    ) -> None:
-        self._store, self._workers = store, workers
-        self._max_attempts = max_attempts
-        self._on_progress = on_progress
-        self._queue: list[RunTask] = []
-        self._tasks: dict[str, RunTask] = {}
-        self._ends: deque[float] = deque(maxlen=RECENT)
-        self._done_here = 0
-        self._report_at = 0.0
+    store: Store
+    workers: Workers
+    max_attempts: int
+    on_progress: Callable[[CampaignProgress], None] | None
+    queue: list[RunTask] = field(default_factory=list)
+    tasks: dict[str, RunTask] = field(default_factory=dict)
+    ends: deque[float] = field(default_factory=lambda: deque(maxlen=RECENT))
+    done_here: int = 0
+    report_at: float = 0.0
 
     def run(self) -> CampaignProgress:
-        self._store.begin_work()
+        self.store.begin_work()
         while True:
             self._fill()
-            if not self._queue and not self._tasks:
-                if self._store.waiting() == 0:
+            if not self.queue and not self.tasks:
+                if self.store.waiting() == 0:
                     break
                 # Another process has claimed the remaining runs, or those that they wait for.
                 time.sleep(PATIENCE_S)
                 continue
-            for ended in self._workers.wait(PATIENCE_S):
+            for ended in self.workers.wait(PATIENCE_S):
                 # The worker first: it need not wait while the disk does.
                 self._submit()
                 self._take(ended)
             self._report()
         progress = self._progress()
-        if self._on_progress is not None:
-            self._on_progress(progress)
+        if self.on_progress is not None:
+            self.on_progress(progress)
         return progress
 
     def _fill(self) -> None:
-        slots = max(1, self._workers.slots)
-        if len(self._queue) < slots:
-            self._queue += self._store.claim(CLAIMED_AHEAD * slots - len(self._queue))
+        slots = max(1, self.workers.slots)
+        if len(self.queue) < slots:
+            self.queue += self.store.claim(CLAIMED_AHEAD * slots - len(self.queue))
         self._submit()
 
     def _submit(self) -> None:
-        while self._queue and self._workers.running < self._workers.slots:
-            task = self._queue.pop(self._workers.preferred(self._queue))
-            self._tasks[task.hash] = task
-            self._workers.submit(task)
+        while self.queue and self.workers.running < self.workers.slots:
+            task = self.queue.pop(self.workers.preferred(self.queue))
+            self.tasks[task.hash] = task
+            self.workers.submit(task)
 
     def _take(self, ended: RunFinished) -> None:
-        task = self._tasks.pop(ended.hash)
+        task = self.tasks.pop(ended.hash)
         if ended.outcome is not None:
-            self._store.record(ended.hash, ended.outcome)
-        elif not self._store.record_failure(
-            ended.hash, ended.error, max_attempts=self._max_attempts
-        ):
-            self._queue.append(task)
+            self.store.record(ended.hash, ended.outcome)
+        elif not self.store.record_failure(ended.hash, ended.error, max_attempts=self.max_attempts):
+            self.queue.append(task)
             return
-        self._done_here += 1
-        self._ends.append(time.monotonic())
+        self.done_here += 1
+        self.ends.append(time.monotonic())
 
     def _report(self) -> None:
         """Report progress at intervals, since counting a million runs takes a while."""
         began = time.monotonic()
-        if self._on_progress is not None and began >= self._report_at:
-            self._on_progress(self._progress())
+        if self.on_progress is not None and began >= self.report_at:
+            self.on_progress(self._progress())
             ended = time.monotonic()
-            self._report_at = ended + max(PATIENCE_S, 50 * (ended - began))
+            self.report_at = ended + max(PATIENCE_S, 50 * (ended - began))
 
     def _progress(self) -> CampaignProgress:
-        counts = {status: count for status, (count, _) in self._store.counts().items()}
+        counts = {status: count for status, (count, _) in self.store.counts().items()}
         waiting = counts[RunStatus.WAITING]
         left = None
-        if len(self._ends) > 1:
-            left = waiting * (time.monotonic() - self._ends[0]) / (len(self._ends) - 1)
+        if len(self.ends) > 1:
+            left = waiting * (time.monotonic() - self.ends[0]) / (len(self.ends) - 1)
         return CampaignProgress(
             finished=counts[RunStatus.FINISHED],
             infeasible=counts[RunStatus.INFEASIBLE],
             failed=counts[RunStatus.FAILED],
             waiting=waiting,
-            running=self._workers.running,
-            done_here=self._done_here,
+            running=self.workers.running,
+            done_here=self.done_here,
             seconds_left=left,
         )

@@ -38,8 +38,9 @@ class Workers(Protocol):
         ...
 
     def preferred(self, tasks: list[RunTask]) -> int:
-        """Return the task to run next: the one whose problem a free worker remembers."""
-        ...
+        """Return the task to run next: the one whose problem a free worker remembers, or the first
+        if it is not known who remembers what."""
+        return 0
 
     def wait(self, seconds: float) -> list[RunFinished]:
         """Return runs that have ended. Waits up to the given time for the first one."""
@@ -47,10 +48,10 @@ class Workers(Protocol):
 
     def close(self) -> None:
         """End the workers, and whatever they are at."""
-        ...
+        return
 
 
-class SameProcess:
+class SameProcess(Workers):
     """Runs done here, one after the other: for tests and for the probe."""
 
     slots = 1
@@ -68,19 +69,12 @@ class SameProcess:
         """Run it at once."""
         self._ended.append(attempt(self._function, task))
 
-    def preferred(self, tasks: list[RunTask]) -> int:
-        """Return the first task."""
-        return 0
-
     def wait(self, seconds: float) -> list[RunFinished]:
         """Return the runs done since the last call."""
         if not self._ended:
             time.sleep(seconds)
         ended, self._ended = self._ended, []
         return ended
-
-    def close(self) -> None:
-        """Close without effect."""
 
 
 def attempt(function: RunFunction, task: RunTask) -> RunFinished:

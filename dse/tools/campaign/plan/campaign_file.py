@@ -81,9 +81,9 @@ def load_size(path: str | Path) -> PlanSize:
 
 def _checked(path: str | Path, make: Callable[[Rules], PlanSize]) -> PlanSize:
     file = os.fspath(path)
-    rules = load_rules(file)
+    document = parse_input(read_input(file), file, "campaign")
     with naming(file, WorkloadError):
-        size = make(rules)
+        size = make(_rules(document, file))
         check_size(size)
         return size
 
@@ -141,18 +141,6 @@ def _check_objectives(
     check_objectives(parts, asked_for, free_running=free_running, has_rates=workload.has_rates)
 
 
-@called_from(Door.CAMPAIGN)
-def load_rules(file: str) -> Rules:
-    """Read the rules of a campaign file, before their product is made.
-
-    Raises:
-        WorkloadError, PlatformError: as :func:`load_plan`.
-    """
-    document = parse_input(read_input(file), file, "campaign")
-    with naming(file, WorkloadError):
-        return _rules(document, file)
-
-
 def _rules(document: Mapping[str, Any], file: str) -> Rules:
     # Workers may have another working folder.
     folder = os.path.abspath(os.path.dirname(file))
@@ -181,7 +169,8 @@ def _rules(document: Mapping[str, Any], file: str) -> Rules:
         for name, of_runs in values.items()
     }
     own = {name: _own_texts(every, texts[name], _of_members) for name in ("fixed", *_OF_NETWORKS)}
-    sizes = partial(_of_dimensions, cache(_unused))
+    load = cache(lambda source, sizes: load_network(source, dimensions=dict(sizes)))
+    sizes = partial(_of_dimensions, load)
     own["dimensions"] = _own_texts(every, texts["dimensions"], sizes)
     return Rules(
         title=document.get("title", os.path.basename(file)),
@@ -225,16 +214,12 @@ def _of_members(workload: NamedWorkload, text: str) -> set[str]:
     return {owner for owner in owners if {owner, owner.rpartition(":")[0]} & {*workload.members}}
 
 
-def _unused(source: str, given: tuple[tuple[str, int], ...]) -> tuple[str, ...]:
-    return load_network(source, dimensions=dict(given)).unused_dimensions
-
-
-def _of_dimensions(unused: Callable[..., Any], workload: NamedWorkload, text: str) -> set[str]:
+def _of_dimensions(load: Callable[..., Any], workload: NamedWorkload, text: str) -> set[str]:
     sizes, names = FIELDS["dimensions"].parse_key(text, "dimensions"), set[str]()
     given = with_dimensions(workload_from(workload.networks), sizes)
     for network in (network for network in given.networks if not network.is_task):
         try:
-            left = unused(network.source, network.dimensions)
+            left = load(network.source, network.dimensions).unused_dimensions
         except GraphError:
             # The run says so.
             return set(dict(sizes))

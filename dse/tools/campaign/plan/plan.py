@@ -186,8 +186,11 @@ def make_plan(rules: Rules) -> Plan:
         if index not in used:
             raise _fits_nothing(f"exclude[{index}]", rule, list(_product(rules)))
     for workload, entry in rules.include:
-        run = _included(rules, workload, entry)
-        drafts[run.settings] = run
+        workload = workload or rules.workloads[0]
+        fields = {name: entry.get(name, rules.values[name][0]) for name in AXES}
+        settings = _settings(rules, workload, fields)
+        named, tags = entry.get("name", ""), entry.get("tags", {})
+        drafts[settings] = PlannedRun(settings, named, workload, tags)
     if not drafts:
         raise WorkloadError("no run is left: everything is excluded")
     runs = _named(_tagged(rules, list(drafts.values())))
@@ -229,13 +232,6 @@ def _product(rules: Rules) -> Iterator[PlannedRun]:
         for chosen in itertools.product(*lists):
             fields = dict(zip(AXES, chosen, strict=True))
             yield PlannedRun(_settings(rules, workload, fields), "", workload)
-
-
-def _included(rules: Rules, workload: NamedWorkload | None, entry: Mapping[str, Any]) -> PlannedRun:
-    workload = workload or rules.workloads[0]
-    fields = {name: entry.get(name, rules.values[name][0]) for name in AXES}
-    settings = _settings(rules, workload, fields)
-    return PlannedRun(settings, entry.get("name", ""), workload, entry.get("tags", {}))
 
 
 def _settings(rules: Rules, workload: NamedWorkload, fields: dict[str, Any]) -> RunSettings:

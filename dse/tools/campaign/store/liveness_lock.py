@@ -61,15 +61,10 @@ def forget_dead(folder: Path) -> None:
     for path in folder.glob(".*"):
         # Made, but not named yet: its process is about to do so, or was killed before.
         process = re.search(r"-([0-9]{1,9})-[0-9a-f]+$", path.name)
-        if process and not _runs(int(process[1])):
+        try:
+            os.kill(int(process[1]) if process else os.getpid(), 0)
+        except ProcessLookupError:
             path.unlink(missing_ok=True)
-
-
-def _runs(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+        except PermissionError:
+            # It runs, as somebody else.
+            continue
