@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import say
+from paretosoc.dse.cli.shared.terminal import print_json, say
 from paretosoc.dse.workload.options import AXES
 
 if TYPE_CHECKING:
@@ -44,7 +43,7 @@ def check(
     status = 1 if tried is not None and tried.errors else 0
     if as_json:
         document = _size_document(size, tried)
-        print(json.dumps(document | ({"names": [r.name for r in plan.runs]} if names else {})))
+        print_json(document | ({"names": [r.name for r in plan.runs]} if names else {}))
         return status
     if names:
         for planned in plan.runs:

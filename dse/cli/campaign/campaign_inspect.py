@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
@@ -13,7 +12,7 @@ from paretosoc.common.tables import csv_text, fitting_tables
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import open_console, say, show
+from paretosoc.dse.cli.shared.terminal import open_console, print_json, say, show
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import (
     REGRESSIONS,
@@ -66,7 +65,7 @@ def status(folder: opt.CampaignFolder, as_json: opt.AsJson = False) -> None:
             "seconds": sum(seconds for _, seconds in counts.values()),
             "failures": [{"name": run.name, "error": run.error} for run in failed],
         }
-        print(json.dumps(document))
+        print_json(document)
         return
     done, seconds = counts[RunStatus.FINISHED]
     print(title)
@@ -122,7 +121,7 @@ def table(
         over,
     )
     if as_json:
-        print(json.dumps(_document(pivot)))
+        print_json(_document(pivot))
     elif csv:
         print(_csv(pivot), end="")
     else:
@@ -188,7 +187,7 @@ def compare(
     regressed = sum(counts[verdict] for verdict in REGRESSIONS)
     if as_json:
         document = [{**asdict(change), "verdict": change.verdict.value} for change in changes]
-        print(json.dumps({"regressions": regressed, "runs": document}))
+        print_json({"regressions": regressed, "runs": document})
         return 1 if regressed else 0
     for change in changes:
         if change.verdict not in (Verdict.SAME, Verdict.WITHIN, Verdict.NOT_COMPARED):

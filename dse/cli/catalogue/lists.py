@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import open_console, print_wrapped, say
+from paretosoc.dse.cli.shared.terminal import open_console, print_json, print_wrapped, say
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def platform(
         print(platform_source(name), end="")
         return
     if as_json:
-        print(json.dumps(platform_data(chip), indent=2))
+        print_json(platform_data(chip))
         return
 
     print_wrapped(platform_lines(chip))
@@ -130,7 +129,7 @@ def platform(
 
 def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(rows, indent=2))
+        print_json(rows)
         return
 
     console = open_console()

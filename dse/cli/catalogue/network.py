@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated, Any
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import open_console, show
+from paretosoc.dse.cli.shared.terminal import open_console, print_json, show
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def network(
         from paretosoc.results.text.costs import cost_rows
 
         costs = {} if on is None else {"groups_on_units": cost_rows(*on)}
-        print(json.dumps(network_data(summary) | costs, indent=2))
+        print_json(network_data(summary) | costs)
         return
     _print(summary, with_groups=on is None)
     if on is not None:

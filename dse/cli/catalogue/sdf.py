@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +9,7 @@ from paretosoc.common.files import replace_file
 from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import print_wrapped
+from paretosoc.dse.cli.shared.terminal import print_json, print_wrapped
 from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.sdf.analysis.sdf_report import analyse, format_report, report_data
@@ -56,7 +55,7 @@ def sdf(
     if output is not None:
         replace_file(output, format_sdf3(graph).encode())
     if as_json:
-        print(json.dumps(report_data(report), indent=2))
+        print_json(report_data(report))
         return
 
     print_wrapped(format_report(report).splitlines())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from decimal import Decimal
@@ -14,7 +13,7 @@ from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.imported_profile import Replace, source_text
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import open_console, print_json
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.calibration import (
     Calibration,
@@ -90,7 +89,7 @@ def calibrate(
         replace_file(output, canonical_bytes(document))
     errors = cross_validate(calibration) if validate else []
     if as_json:
-        print(json.dumps(_document(calibration, errors), indent=1))
+        print_json(_document(calibration, errors))
         return
     _print(calibration.results, errors)
     for note in calibration.notes:

@@ -12,7 +12,7 @@ from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.cli.measure.imported_profile import unit_names
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import say, show
+from paretosoc.dse.cli.shared.terminal import print_json, say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import Quantity, texts_by_name, wrong_argument
 from paretosoc.dse.inputs.output import check_output_file
@@ -67,7 +67,7 @@ def contention(
     entry = contention_entry(fit, used, f"{source}: {made_from}" if source else made_from)
     _report(sweep, fit, used)
     if platform is None or output is None:
-        print(json.dumps({"contention": entry}, indent=2))
+        print_json({"contention": entry})
         return
     title = name or f"my-{load_platform(platform).name}"
     _write_platform(output, platform, title, units, entry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated
 
@@ -13,7 +12,7 @@ from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.measure.run import DispatchRule, Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import say, show
+from paretosoc.dse.cli.shared.terminal import print_json, say, show
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
@@ -73,7 +72,7 @@ def fidelity(
     if output is not None:
         replace_file(output, PICTURE_MAKERS[output.suffix](draw_fidelity(found)))
     if as_json:
-        print(json.dumps(fidelity_document(found), indent=2))
+        print_json(fidelity_document(found))
     else:
         _print(found)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import wraps
@@ -30,7 +29,7 @@ from paretosoc.dse.cli.measure.imported_profile import (
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import command_of
 from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import say, show
+from paretosoc.dse.cli.shared.terminal import print_json, say, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.fitness.calibration.csv_table import read_log
 from paretosoc.fitness.profiles.layer_names import names_of
@@ -134,7 +133,7 @@ def _show(found: list[Quantity], samples: int, warnings: tuple[str, ...], as_jso
         say(text)
     if as_json:
         document = {"samples": samples, "quantities": [asdict(item) for item in found]}
-        print(json.dumps(document, indent=2))
+        print_json(document)
         return
 
     show(pluralize(samples, "sample"))

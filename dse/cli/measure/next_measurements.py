@@ -15,7 +15,7 @@ from paretosoc.dse.api.deployment import MOST_MINUTES, decisions
 from paretosoc.dse.cli.results.confidence import Goal
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import busy, print_wrapped, show
+from paretosoc.dse.cli.shared.terminal import busy, print_json, print_wrapped, show
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
 from paretosoc.dse.tools.measuring.planning import Planned
@@ -65,7 +65,7 @@ def next(
         notes = plan.save(target, models=parse_models(model), overwrite=force)
     if as_json:
         written = str(target) if plan.experiments and refused is None else None
-        print(json.dumps({"folder": written, **_document(plan)}, indent=2))
+        print_json({"folder": written, **_document(plan)})
         if plan.experiments and refused is not None:
             raise refused
         return
@@ -206,7 +206,7 @@ def take(
             "decisions": decisions_document(taken),
             "stop": is_sure,
         }
-        print(json.dumps(document, indent=2))
+        print_json(document)
         return
     table = plain_table("measured", ">ms", ">stated ms", ">off", ">W above idle", ">stated W")
     for row in rows:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
@@ -15,7 +14,7 @@ from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import print_json, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
@@ -125,7 +124,7 @@ def run(
                 name: {**asdict(found), "unexplained": found.unexplained}
                 for name, found in zip(names, kept, strict=True)
             }
-        print(json.dumps(document, indent=2))
+        print_json(document)
         return 0
     _print(problem, design, member_title(front, index), predicted, ran)
     for network, found in zip(problem.networks, kept, strict=False):
@@ -159,7 +158,7 @@ def _releases(
             "periods": ran.periods,
             "lost_share": ran.lost_share,
         }
-        print(json.dumps(document, indent=2))
+        print_json(document)
         return 0
     show(member_title(front, index))
     show(_group_table(problem, design, predicted.group_ms, ran.group_ms))
@@ -191,7 +190,7 @@ def _stream(
         current = improving.current if swap else lambda: fixed
         found, _ = stream_for(here, problem, current, seconds)
     if as_json:
-        print(json.dumps(asdict(found) | {"changes": max(0, improving.changes)}, indent=2))
+        print_json(asdict(found) | {"changes": max(0, improving.changes)})
     else:
         print(
             "schedules that improve" if swap else member_title(front, index),

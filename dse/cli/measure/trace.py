@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from statistics import median
 from typing import Annotated
@@ -14,7 +13,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import print_json, show
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import platform_or_searched
 from paretosoc.dse.tools.measuring.plan_and_trace import LaidBeside, both_as_trace, lay_beside
@@ -54,7 +53,7 @@ def trace(
     if output is not None:
         replace_file(output, both_as_trace(deployment, shown, found))
     if as_json:
-        print(json.dumps({"frames": found.frames, "rows": list(map(_row, found.rows))}, indent=2))
+        print_json({"frames": found.frames, "rows": list(map(_row, found.rows))})
         return
     table = plain_table("network", "groups", "unit")
     for name in ("start", "end"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import open_console, print_json
 from paretosoc.results.problem.objectives import format_number
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def compare(
     if as_json:
         from dataclasses import asdict
 
-        print(json.dumps(asdict(comparison), indent=2))
+        print_json(asdict(comparison))
         return
     _print(comparison, fronts, (str(first), str(second)), as_markdown=as_markdown)
 

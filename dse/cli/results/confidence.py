@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import paretosoc as dse
 from paretosoc.dse.cli.results.show import Resolution
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import busy, open_console, show
+from paretosoc.dse.cli.shared.terminal import busy, open_console, print_json, show
 from paretosoc.results.io.canonical_json import finite_or_none
 from paretosoc.results.text.confidence import confidence_views, describe_costs
 
@@ -61,7 +60,7 @@ def confidence(
         for choice in document["choices"]:
             for name, interval in choice["intervals"].items():
                 choice["intervals"][name] = [finite_or_none(value) for value in interval]
-        print(json.dumps(document, indent=2))
+        print_json(document)
         return
     if error is None:
         show(*describe_costs(front.numeric, front.costs))

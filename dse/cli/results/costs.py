@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from enum import Enum
 from typing import Annotated
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import open_console, print_json
 from paretosoc.dse.inputs.kinds_by_name import Clocks
 from paretosoc.dse.problem.domains import clocks_at
 from paretosoc.results.export.result_folder import read_costs, read_results
@@ -45,7 +44,7 @@ def costs(
             },
             "groups": cost_rows(problem, origins, points),
         }
-        print(json.dumps(document, indent=2))
+        print_json(document)
         return
 
     console = open_console()

@@ -12,7 +12,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import open_console, print_json
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.analysis.csdf import MappedDataflow, mapped_dataflow
 from paretosoc.results.export.result_folder import read_costs, read_results
@@ -46,7 +46,7 @@ def csdf(
         replace_file(output, write(graph).encode())
     if as_json:
         document = json.loads(format_graph_json(graph))
-        print(json.dumps(document | {"throughput": _figures(result)}, indent=1))
+        print_json(document | {"throughput": _figures(result)})
         return
     _print(result, index)
     origins = read_costs(folder, front.problem)

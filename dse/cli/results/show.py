@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import paretosoc as dse
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import open_console, print_json
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def show(
         _print_csv(rows)
         return
     if as_json:
-        print(json.dumps(rows if member is None else rows[0], indent=2))
+        print_json(rows if member is None else rows[0])
         return
     console = open_console()
     views = (

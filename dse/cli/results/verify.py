@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.certificate.verify.checks import SOLVER_SECONDS, Checker
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.terminal import print_json
 
 if TYPE_CHECKING:
     from paretosoc.dse.certificate.verify.checks import Check
@@ -54,7 +54,7 @@ def verify(
             {"check": check.name, "verdict": check.verdict.value, "detail": check.detail}
             for check in report
         ]
-        print(json.dumps(rows, indent=2))
+        print_json(rows)
     else:
         print(report.summary)
     return report.exit_status

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.common.units import FJ_PER_MJ, PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import print_json, show
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import Scenario
 from paretosoc.results.problem.objectives import ObjectiveKind
@@ -71,8 +69,7 @@ def baselines(
         built, chip.name, max_nodes=max_nodes, time_limit_s=time_limit, seed=seed, jobs=None
     )
     if as_json:
-        json.dump(_document(result), sys.stdout, indent=2)
-        print()
+        print_json(_document(result))
         return
     _print(result, f"{chip.name} in {built.precision.upper()}", coarse=coarse)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +13,7 @@ from paretosoc.dse.cli.search.explore import Seed
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import FromTable, Given
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import open_console, say, show
+from paretosoc.dse.cli.shared.terminal import open_console, print_json, say, show
 from paretosoc.dse.tools.choose.boards import Standing
 from paretosoc.dse.tools.choose.choose import ALL, DRAWS, EVALUATIONS
 from paretosoc.dse.tools.choose.table import choice_views
@@ -101,7 +100,7 @@ def choose(
         )
         return 130
     if as_json:
-        print(json.dumps(found.to_document(), indent=1))
+        print_json(found.to_document())
     elif not quiet:
         show(*choice_views(found, open_console().width))
         print(f"\nWritten to {output}: {PAGE}; dse campaign report {output} shows the fronts")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +9,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import open_console, print_json
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -56,8 +55,7 @@ def evaluate(
     has_options = platform is not None or any(given.values())
     _check_combination(networks, platform, mapping, source, has_options=has_options)
     check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
-    problem, origins = _problem(networks, platform, source, given)
-    wanted = _mapping(mapping, source, member)
+    problem, origins, wanted = _inputs(networks, platform, mapping, source, member, given)
     result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
     if gantt is not None:
         from paretosoc.common.files import replace_file
@@ -67,7 +65,7 @@ def evaluate(
         picture = draw_gantts([("", result.scheduled)]).picture()
         replace_file(gantt, PICTURE_MAKERS[gantt.suffix](picture))
     if as_json:
-        print(json.dumps(evaluated_document(result), indent=2))
+        print_json(evaluated_document(result))
     else:
         _print(result)
     return 0 if result.feasible else INFEASIBLE
@@ -97,33 +95,35 @@ def _check_combination(
         )
 
 
-def _problem(
-    networks: list[str] | None, platform: str | None, source: Path | None, given: Given
-) -> tuple[Problem, CostOrigins | None]:
+def _inputs(
+    networks: list[str] | None,
+    platform: str | None,
+    mapping: Path | None,
+    source: Path | None,
+    member: str,
+    given: Given,
+) -> tuple[Problem, CostOrigins | None, UserMapping]:
+    """Return the problem, the origins of its costs, and the mapping."""
     from paretosoc.dse.cli.shared.build import problem_from_texts
     from paretosoc.dse.problem.build import cost_origins
-    from paretosoc.results.export.result_folder import read_costs, read_results
-
-    if networks and platform is not None:
-        built = problem_from_texts(networks, platform, given).built
-        return built.problem, cost_origins(built)
-
-    assert source is not None, "there are networks or a folder"
-    problem = read_results(source).problem
-    return problem, read_costs(source, problem)
-
-
-def _mapping(file: Path | None, source: Path | None, member: str) -> UserMapping:
     from paretosoc.dse.space.mapping_file import load_mapping, mapping_of_member
-    from paretosoc.results.export.result_folder import read_results
+    from paretosoc.results.export.result_folder import read_costs, read_results
     from paretosoc.results.front.named_members import choose_member
 
+    problem, origins = None, None
+    if networks and platform is not None:
+        built = problem_from_texts(networks, platform, given).built
+        problem, origins = built.problem, cost_origins(built)
     if source is None:
-        assert file is not None, "one of the two is there"
-        return load_mapping(file)
+        assert problem is not None, "there are networks without a folder"
+        assert mapping is not None, "and a mapping"
+        return problem, origins, load_mapping(mapping)
     front = read_results(source)
     index = choose_member(front, member)
-    return mapping_of_member(front.problem, front.members[index], f"{source} member {index}")
+    wanted = mapping_of_member(front.problem, front.members[index], f"{source} member {index}")
+    if problem is None:
+        problem, origins = front.problem, read_costs(source, front.problem)
+    return problem, origins, wanted
 
 
 def _print(result: Evaluated) -> None:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-
 import paretosoc as dse
 from paretosoc.common.tables import plain_table
 from paretosoc.dse.cli.shared import options as opt
-from paretosoc.dse.cli.shared.terminal import show
+from paretosoc.dse.cli.shared.terminal import print_json, show
 from paretosoc.dse.problem.constraint_status import limit_and_value
 from paretosoc.dse.tools.analysis.limits import LimitPrice, LimitPrices
 from paretosoc.results.problem.problem import Problem
@@ -24,7 +22,7 @@ def limits(folder: opt.Folder, seed: opt.Seed = 0, as_json: opt.AsJson = False) 
     front = dse.load(folder)
     result = dse.limits(front, seed=seed).numeric
     if as_json:
-        print(json.dumps(_document(front.problem, result), indent=2))
+        print_json(_document(front.problem, result))
     else:
         _print(front.problem, result)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 import textwrap
@@ -27,6 +28,11 @@ def open_console() -> Console:
 def say(text: str) -> None:
     """Print a message beside the results: on standard error, after the program's name."""
     print(f"dse: {text}", file=sys.stderr)
+
+
+def print_json(document: object) -> None:
+    """Print JSON, as all commands do with ``--json``."""
+    print(json.dumps(document, indent=2))
 
 
 def show(*views: RenderableType) -> None:
