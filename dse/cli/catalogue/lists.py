@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import open_console, print_json, print_wrapped, say
+from paretosoc.dse.cli.shared.terminal import open_console, print_json, print_wrapped, say, show
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -132,11 +132,10 @@ def _print(rows: list[dict[str, Any]], *, as_json: bool) -> None:
         print_json(rows)
         return
 
-    console = open_console()
-    table, left_out = list_table(rows, console.width)
-    console.print(table)
+    table, left_out = list_table(rows, open_console().width)
+    show(table)
     if left_out:
-        console.print(f"not shown at this width: {', '.join(left_out)} (--json shows all)")
+        show(f"not shown at this width: {', '.join(left_out)} (--json shows all)")
 
 
 def list_table(rows: list[dict[str, Any]], width: int) -> tuple[Table, list[str]]:

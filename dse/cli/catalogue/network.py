@@ -65,9 +65,7 @@ def network(
     if on is not None:
         from paretosoc.results.text.costs import cost_tables
 
-        print()
-        console = open_console()
-        console.print(cost_tables(*on, width=console.width))
+        show("", cost_tables(*on, width=open_console().width))
 
 
 def _on_board(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from paretosoc.common.files import replace_file
 from paretosoc.common.tables import plain_table
@@ -70,17 +70,14 @@ def contention(
         print_json({"contention": entry})
         return
     title = name or f"my-{load_platform(platform).name}"
-    _write_platform(output, platform, title, units, entry)
-    print(f"Written to {output}; use it with -p {output}")
-
-
-def _write_platform(
-    output: Path, platform: str, title: str, units: tuple[str, ...], entry: dict[str, Any]
-) -> None:
     base = str(Path(platform).resolve()) if Path(platform).is_file() else platform
-    text = json.dumps(platform_document(base, title, units, entry), indent=2) + "\n"
-    _check(text, output)
-    replace_file(output, text.encode())
+    data = json.dumps(platform_document(base, title, units, entry), indent=2).encode() + b"\n"
+    with temporary_folder() as folder:
+        # The file must load, before it takes its place.
+        (folder / output.name).write_bytes(data)
+        load_platform(str(folder / output.name))
+    replace_file(output, data)
+    print(f"Written to {output}; use it with -p {output}")
 
 
 def _known(texts: list[str] | tuple[()]) -> dict[str, float]:
@@ -105,11 +102,3 @@ def _report(sweep: Sweep, fit: ContentionFit, used: UsedFit) -> None:
         f"(own {sweep.own[worst]:g}, external {sweep.external[worst]:g} GB/s: measured "
         f"{sweep.slowdown[worst]:.4g}, model {used.predicted[worst]:.4g})"
     )
-
-
-def _check(text: str, output: Path) -> None:
-    """Check that the file made loads, before it takes its place."""
-    with temporary_folder() as folder:
-        trial = folder / output.name
-        trial.write_text(text, "utf-8")
-        load_platform(str(trial))

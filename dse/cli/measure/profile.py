@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.common.units import NS_PER_MS
@@ -58,14 +57,11 @@ def profile(
         _print(made)
         repeated = {"--groups": [groups] if groups else [], "--dim": dim, "--batch": batch}
         words = [w for name, values in repeated.items() for v in values or () for w in (name, v)]
-        _print_example([*networks, *words], output)
-
-
-def _print_example(words: list[str], output: Path) -> None:
-    """Print an example of how to use the result."""
-    files = ["-p", f"{output}/platform.json", "--profile", f"{output}/profile.json"]
-    command = shlex.join([*words, *files, "-o", f"{output}-front"])
-    print(f"\nNo power is measured: objectives are of time only. Next:\n  dse explore {command}")
+        files = ["-p", f"{output}/platform.json", "--profile", f"{output}/profile.json"]
+        command = shlex.join([*networks, *words, *files, "-o", f"{output}-front"])
+        print(
+            f"\nNo power is measured: objectives are of time only. Next:\n  dse explore {command}"
+        )
 
 
 def _print(made: HostProfile) -> None:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -265,5 +265,5 @@ def _tell(
             f"{head.mean_error_classes:.2f}",
             f"{head.typical_bin_width:.1%}",
         )
-    open_console().print(table)
+    show(table)
     print(f"Written to {output}: weights, settings, data and the losses of the training.")

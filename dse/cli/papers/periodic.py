@@ -9,7 +9,7 @@ import click
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import open_console, show, written
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.papers.mobile_i.schedule.schedulers import DEFAULT_INFERENCES
 
@@ -59,11 +59,8 @@ def periodic(
     )
     PERIODIC_FOLDER.write(output, periodic_files(found), overwrite=force)
     if not quiet:
-        console = open_console()
-        for view in found.views(width=console.width, resolution=None):
-            console.print(view)
-        names = ", ".join(sorted(path.name for path in output.iterdir()))
-        print(f"Written to {output}: {names}")
+        show(*found.views(width=open_console().width, resolution=None))
+        print(written(output))
     return 0
 
 

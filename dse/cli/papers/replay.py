@@ -9,7 +9,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
-from paretosoc.dse.cli.shared.terminal import open_console
+from paretosoc.dse.cli.shared.terminal import show, written
 
 if TYPE_CHECKING:
     from paretosoc.dse.papers.anytime.record import Replay
@@ -58,11 +58,5 @@ def _print(result: Replay, folder: Path) -> None:
             "-" if phase.searched_s is None else f"{1000 * phase.searched_s:.1f}",
             phase.status if phase.proved_s is None else f"{1000 * phase.proved_s:.0f}",
         )
-    console = open_console()
-    console.print(f"{result.title}, on {result.platform}; time of the search: {result.clock}")
-    console.print(table)
-    console.print(
-        f"{pluralize(len(result.frames), 'frame')}. Written to {folder}: "
-        f"{', '.join(sorted(path.name for path in folder.iterdir()))}",
-        soft_wrap=True,
-    )
+    show(f"{result.title}, on {result.platform}; time of the search: {result.clock}", table)
+    print(f"{pluralize(len(result.frames), 'frame')}. {written(folder)}")

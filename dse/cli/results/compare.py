@@ -89,11 +89,8 @@ def _print(
     console.print(table)
     console.print()
     for name, other, side in (("A", "B", sides[0]), ("B", "A", sides[1])):
-        for what, members in (
-            (f"{name}'s members that {other} dominates", side.dominated),
-            (f"{name}'s members that {other} lacks", side.own),
-        ):
-            console.print(f"{what}: {_ranges(members)}")
+        console.print(f"{name}'s members that {other} dominates: {_ranges(side.dominated)}")
+        console.print(f"{name}'s members that {other} lacks: {_ranges(side.own)}")
 
 
 def _range_of_shares(side: FrontSide) -> str:

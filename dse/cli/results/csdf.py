@@ -12,7 +12,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import open_console, print_json
+from paretosoc.dse.cli.shared.terminal import print_json, show
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.analysis.csdf import MappedDataflow, mapped_dataflow
 from paretosoc.results.export.result_folder import read_costs, read_results
@@ -66,7 +66,6 @@ def _figures(result: MappedDataflow) -> dict[str, float | int]:
 
 
 def _print(result: MappedDataflow, index: int) -> None:
-    console = open_console()
     graph = result.pipelined
     headings = ("actor", ">phases", ">load ms", "reads from", ">buffers in kB")
     table = plain_table(*headings, title=f"Member {index}: one actor per unit")
@@ -81,7 +80,7 @@ def _print(result: MappedDataflow, index: int) -> None:
             ", ".join(sources) or "-",
             f"{size / 1000:,.1f}",
         )
-    console.print(table)
+    show(table)
     figures = _figures(result)
     print(
         f"Software-pipelined over {pluralize(result.frames_ahead + 1, 'frame')}: "

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option, refuse_options
+from paretosoc.dse.cli.shared.terminal import written
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def deploy(
     print(deployment.title)
     for line in notes:
         print(line)
-    print(f"Written to {output}: {', '.join(sorted(path.name for path in output.iterdir()))}")
+    print(written(output))
     return 0
 
 

@@ -9,6 +9,7 @@ import paretosoc as dse
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.cli.shared.terminal import open_console, print_json
+from paretosoc.dse.cli.shared.terminal import show as show_views
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -78,14 +79,12 @@ def show(
     if as_json:
         print_json(rows if member is None else rows[0])
         return
-    console = open_console()
     views = (
-        result.views(width=console.width, resolution=share)
+        result.views(width=open_console().width, resolution=share)
         if member is None
         else result.member_views(member, all_rows=all_rows)
     )
-    for view in views:
-        console.print(view)
+    show_views(*views)
     if chain:
         heads = [f">{name.replace(',', ' to ')}\nwithin, ms" for name in chain]
         table = plain_table("member", *heads)
@@ -93,8 +92,7 @@ def show(
             found = row["reactions_ms"].values()
             cells = (OVERLOADED if ms is None else f"{ms:.2f}" for ms in found)
             table.add_row(str(row["member"]), *cells)
-        console.print()
-        console.print(table)
+        show_views("", table)
 
 
 def _reactions(result: Result, member: int, chains: Sequence[str]) -> dict[str, float | None]:

@@ -9,7 +9,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
-from paretosoc.dse.cli.shared.terminal import open_console, print_json
+from paretosoc.dse.cli.shared.terminal import open_console, print_json, show
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
@@ -131,17 +131,14 @@ def _print(result: Evaluated) -> None:
     from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
     problem, member = result.problem, result.member
-    console = open_console()
     if result.constraints:
         failing = sum(not state.met for state in result.constraints)
         count = pluralize(len(result.constraints), "constraint")
         verdict = f"{failing} of {count} broken" if failing else f"{count} met"
-        console.print(verdict, style="bold")
-    for state in result.constraints:
-        console.print(f"{'met  ' if state.met else 'FAILS'} {state.describe()}")
-    for line in member_lines(problem, member):
-        console.print(line)
-    console.print()
-    console.print(
-        schedule_table(problem, result.scheduled.schedule, most=SCHEDULE_ROWS, rest="--json")
+        open_console().print(verdict, style="bold")
+    show(
+        *(f"{'met  ' if one.met else 'FAILS'} {one.describe()}" for one in result.constraints),
+        *member_lines(problem, member),
+        "",
+        schedule_table(problem, result.scheduled.schedule, most=SCHEDULE_ROWS, rest="--json"),
     )

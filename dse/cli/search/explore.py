@@ -13,7 +13,7 @@ from paretosoc.common.compiling import seconds_since_call
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
 from paretosoc.dse.cli.shared.parameters import Option
-from paretosoc.dse.cli.shared.terminal import open_console, say, show
+from paretosoc.dse.cli.shared.terminal import open_console, say, show, written
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
 
@@ -361,29 +361,22 @@ def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: 
     from paretosoc.results.text.front import front_table
     from paretosoc.results.text.space_description import describe_fixed_clocks
 
-    console, front = open_console(), found.numeric
-    console.print(front_table(front, width=console.width, guarantee=guarantee_figures))
-    source = front.provenance
-    console.print(f"{source.effort} (seed {source.seed}, {source.ended})")
+    front, source = found.numeric, found.numeric.provenance
+    lines = [f"{source.effort} (seed {source.seed}, {source.ended})"]
     if source.engine == "exact":
-        console.print("The exact search began with these, and found the rest.")
+        lines.append("The exact search began with these, and found the rest.")
     goals = [objective.kind.value for objective in front.problem.objectives]
     if chosen and goals != list(OF_A_FRAME):
-        console.print(f"Objectives, since none were named: {', '.join(goals)}.")
-    for text in refused:
-        console.print(f"{text}.")
+        lines.append(f"Objectives, since none were named: {', '.join(goals)}.")
+    lines += [f"{text}." for text in refused]
     held = describe_fixed_clocks(front.problem)
     if held is not None:
-        console.print(f"Clocks not searched: {held}.")
-    for sentence in (*describe_sureness(found), *describe_proof(front)):
-        console.print(sentence)
-    console.print(
-        f"Written to {folder}: {', '.join(sorted(p.name for p in folder.iterdir()))}",
-        soft_wrap=True,
-    )
+        lines.append(f"Clocks not searched: {held}.")
+    table = front_table(front, width=open_console().width, guarantee=guarantee_figures)
+    show(table, *lines, *describe_sureness(found), *describe_proof(front))
+    print(written(folder))
     has_knee = any(KNEE in marks for marks in mark_members(front).values())
-    console.print(
+    print(
         f"Next: dse report {folder}; dse show {folder} --member {KNEE if has_knee else 0}; "
-        f"dse analyze confidence {folder}",
-        soft_wrap=True,
+        f"dse analyze confidence {folder}"
     )

@@ -7,6 +7,7 @@ import re
 import sys
 import textwrap
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,6 +41,11 @@ def show(*views: RenderableType) -> None:
     console = open_console()
     for view in views:
         console.print(view)
+
+
+def written(folder: Path) -> str:
+    """Return a line about a folder and the files and folders in it."""
+    return f"Written to {folder}: {', '.join(sorted(path.name for path in folder.iterdir()))}"
 
 
 def print_wrapped(lines: Iterable[str]) -> None:
