@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,12 @@ class JoinedMember:
     """Its run in the campaign's folder, or its folder below that of the joined front."""
     member: int
     """Its position in that run's front."""
+
+    @property
+    def goals(self) -> list[str]:
+        """Return the names of the objectives and of the accuracies."""
+        accuracies = (f"accuracy of {owner}" for owner in self.accuracies)
+        return [*(name.partition(" [")[0] for name in self.objectives), *accuracies]
 
 
 @dataclass(frozen=True)
@@ -131,19 +138,14 @@ def joined_lines(fronts: Sequence[JoinedFront]) -> list[str]:
     """Return a line for each board: how many design points of which combination are left."""
     lines = []
     for front in fronts:
-        counts: dict[str, int] = {}
-        for member in front.members:
-            label = label_of(member.variants)
-            counts[label] = counts.get(label, 0) + 1
         if not front.members:
             continue
-        first = front.members[0]
-        names = [name.partition(" [")[0] for name in first.objectives]
-        names += [f"accuracy of {owner}" for owner in first.accuracies]
+        counts = Counter(label_of(member.variants) for member in front.members)
         each = ", ".join(f"{label} {count}" for label, count in counts.items())
         proof = "proved complete" if front.is_complete else "not proved complete"
         lines.append(
-            f"{front.board}: the front of all combinations over {', '.join(names)} has "
+            f"{front.board}: the front of all combinations over "
+            f"{', '.join(front.members[0].goals)} has "
             f"{pluralize(len(front.members), 'design point')}, {proof}: {each}"
         )
     return lines

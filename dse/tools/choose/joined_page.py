@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import cycle
 
+from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.choose.joined import JoinedFront, joined_table, label_of
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
 from paretosoc.results.export.html import html_page, read_asset
@@ -52,7 +53,7 @@ def joined_page(result: JoinedResult) -> str:
     lines = "".join(f'<p class="soft">{escape(line)}</p>' for line in result.accuracy_sources)
     body = f"""<header><p class="kicker">Which variants?</p>
 <h1>{escape(result.platform)}</h1>
-<p class="soft">{len(result)} design points that none of any combination dominates: \
+<p class="soft">{pluralize(len(result), "design point")} that none of any combination dominates: \
 {result.proof}.</p>
 {lines}</header>
 <main class="panels">

@@ -126,7 +126,7 @@ class JoinedResult:
             found += [places[k] for k in choose(left, resolution).members]
         return found
 
-    def member_document(self, which: int | str) -> NoReturn:
+    def member_document(self, which: int | str, **_: object) -> NoReturn:
         """Refuse: members are in the folders of the combinations.
 
         Raises:
@@ -134,9 +134,7 @@ class JoinedResult:
         """
         self._refuse("a member")
 
-    def member_views(self, which: int | str, *, all_rows: bool) -> NoReturn:
-        """Refuse, as :meth:`member_document`."""
-        self._refuse("a member")
+    member_views = member_document
 
     @classmethod
     def drawn(
@@ -171,11 +169,8 @@ class JoinedResult:
         table = plain_table("combination", ">in the\njoined front", ">in its\nown front", "proof")
         for label, joined, own, proof in self.combination_rows():
             table.add_row(label, str(joined), str(own), proof)
-        names = [name.partition(" [")[0] for name in self.joined.members[0].objectives]
-        names += [f"accuracy of {owner}" for owner in self.combinations[0].accuracies]
-        text = (
-            f"Joined front over {', '.join(names)}: {pluralize(len(self), 'member')}, {self.proof}."
-        )
+        names = ", ".join(self.joined.members[0].goals)
+        text = f"Joined front over {names}: {pluralize(len(self), 'member')}, {self.proof}."
         return [table, "", text, *self.accuracy_sources]
 
     def views(self, *, width: int, resolution: float | None) -> list[RenderableType]:

@@ -3,7 +3,7 @@ and which of them are only assumed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -20,7 +20,7 @@ from paretosoc.dse.tools.analysis.cost_draws import CostErrors, at_clocks_of, fi
 from paretosoc.dse.tools.choose.boards import Figure
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.platforms.platform import Platform
-from paretosoc.platforms.source import Source, Status
+from paretosoc.platforms.source import Status
 from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins
 from paretosoc.results.front.choices import PERCENTILES, SURE
 from paretosoc.results.front.named_members import time_of_all
@@ -211,25 +211,15 @@ def assumed_figures(
 ) -> tuple[str, ...]:
     """Return the figures behind times and powers of these units that are assumed: neither measured
     nor derived from measurements. ``units`` maps their names to those for people."""
-    return tuple(
-        dict.fromkeys(
-            name
-            for name, source in _by_source(chip, units, number_format)
-            if source.status is Status.ASSUMED
-        )
-    )
-
-
-def _by_source(
-    chip: Platform, units: Mapping[str, str], number_format: str
-) -> Iterator[tuple[str, Source]]:
+    found = []
+    sources = []
     for name, shown in units.items():
         unit = chip.unit_by_name[name]
         peak = unit.peak_by_format.get(number_format)
         # An error that was found by leaving networks out counts more than an assumed peak.
         if peak is not None and peak.error is None:
-            yield f"times of {shown}", Source(Status.ASSUMED, "")
-        for table in unit.power:
-            yield f"power of {shown}", table.source
-    yield "power of the memory", chip.memory.power.source
-    yield "power of the board", chip.board_source
+            found.append(f"times of {shown}")
+        sources += [(shown, table.source) for table in unit.power]
+    sources += [("the memory", chip.memory.power.source), ("the board", chip.board_source)]
+    found += [f"power of {of}" for of, source in sources if source.status is Status.ASSUMED]
+    return tuple(dict.fromkeys(found))

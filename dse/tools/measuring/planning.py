@@ -12,6 +12,7 @@ the one with most value per minute.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -171,9 +172,10 @@ def plan_experiments(
         after = value.after(chosen)
         loss = after.mean
         decides = {
-            name: tuple(members[places].tolist())
+            name: tuple(int(members[place]) for place, _ in often)
             for name, picked in alone.picked.items()
-            if len(places := _most_often(picked)) > 1
+            # Of equals, the first.
+            if len(often := Counter(sorted(picked.tolist())).most_common(2)) > 1
         }
         planned.append(Planned(chosen[-1], times[best], decides, after.losses))
     co_runs: Mapping[str, float] = {}
@@ -182,12 +184,6 @@ def plan_experiments(
         if loss - known.mean >= _LEAST_GAIN:
             co_runs = known.losses
     return Plan(front, decisions.taken(), bench, tuple(planned), co_runs)
-
-
-def _most_often(picked: IntArray) -> list[int]:
-    places, counts = np.unique(picked, return_counts=True)
-    order: list[int] = places[np.argsort(-counts, kind="stable")].tolist()
-    return order[:2]
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,7 +265,10 @@ class ExpectedLoss:
         columns: list[FloatArray] = []
         for experiment in experiments:
             time, _ = experiment.stretch.log_time(latent[:, :, experiment.stretch.column])
-            columns.append(time + self._noise(TIME_NOISE, experiment))
+            at = experiment.at
+            clocks = (0 if point is None else 1 + point for point in at.points)
+            noise = self._normal(TIME_NOISE, 0, at.unit, at.groups.start, at.groups.stop, *clocks)
+            columns.append(time + noise)
             if experiment.beside is not None:
                 columns.append(self._slowdown(experiment, experiment.beside))
         if self.has_power and experiments:
@@ -290,12 +289,6 @@ class ExpectedLoss:
             shown = experiment.stretch.log_slowdown(demands)
             self._slowdowns[experiment] = shown + self._normal(BESIDE_NOISE, 3, *key)
         return self._slowdowns[experiment]
-
-    def _noise(self, scale: float, experiment: Experiment) -> FloatArray:
-        at = experiment.at
-        clocks = [-1 if point is None else point for point in at.points]
-        key = [at.unit, at.groups.start, at.groups.stop, *(1 + point for point in clocks)]
-        return self._normal(scale, 0, *key)
 
     def _normal(self, scale: float, *key: int) -> FloatArray:
         drawn: FloatArray = np.random.default_rng([*self.rng, *key]).standard_normal(

@@ -103,9 +103,8 @@ class Store:
         self.close()
 
     def _meta(self, key: str) -> str | None:
-        with self._store_errors():
-            row = self._database.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return None if row is None else row[0]
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return rows[0][0] if rows else None
 
     @contextmanager
     def _store_errors(self) -> Iterator[None]:
@@ -166,6 +165,10 @@ class Store:
                 "WHERE status = 'failed'"
             )
 
+    def _rows(self, query: str, values: Sequence[object] = ()) -> list[sqlite3.Row]:
+        with self._store_errors():
+            return self._database.execute(query, values).fetchall()
+
     # Claims
 
     def begin_work(self) -> None:
@@ -213,11 +216,8 @@ class Store:
 
     def waiting(self) -> int:
         """Return the number of runs of the plan that wait."""
-        with self._store_errors():
-            (count,) = self._database.execute(
-                "SELECT count(*) FROM runs WHERE status = 'waiting' AND position IS NOT NULL"
-            ).fetchone()
-        return int(count)
+        query = "SELECT count(*) FROM runs WHERE status = 'waiting' AND position IS NOT NULL"
+        return int(self._rows(query)[0][0])
 
     def _worker(self) -> Owner:
         assert self._owner is not None, "begin_work() first"
@@ -287,20 +287,17 @@ class Store:
 
     def counts(self) -> dict[RunStatus, tuple[int, float]]:
         """Return the number of runs of the plan by status, and the seconds that they took."""
-        with self._store_errors():
-            rows = self._database.execute(
-                "SELECT status, count(*), total(seconds) FROM runs WHERE position IS NOT NULL "
-                "GROUP BY status"
-            ).fetchall()
+        rows = self._rows(
+            "SELECT status, count(*), total(seconds) FROM runs WHERE position IS NOT NULL "
+            "GROUP BY status"
+        )
         found = {RunStatus(status): (count, seconds) for status, count, seconds in rows}
         return {status: found.get(status, (0, 0.0)) for status in RunStatus}
 
     def at_work(self) -> int:
         """Return the number of runs that some living process has claimed."""
-        with self._store_errors():
-            rows = self._database.execute(
-                "SELECT owner, count(*) FROM runs WHERE owner IS NOT NULL GROUP BY owner"
-            ).fetchall()
+        query = "SELECT owner, count(*) FROM runs WHERE owner IS NOT NULL GROUP BY owner"
+        rows = self._rows(query)
         locks = self.folder / "owners"
         return sum(count for owner, count in rows if is_alive(locks, owner))
 
@@ -325,14 +322,10 @@ class Store:
         Raises:
             ResultError: if there is none, or several.
         """
-        with self._store_errors():
-            rows = self._database.execute(
-                "SELECT * FROM runs WHERE name = ? AND position IS NOT NULL", (text,)
-            ).fetchall()
-            if not rows and len(text) >= 4 and set(text) <= set("0123456789abcdef"):
-                rows = self._database.execute(
-                    "SELECT * FROM runs WHERE hash >= ? AND hash < ? LIMIT 2", (text, text + "g")
-                ).fetchall()
+        rows = self._rows("SELECT * FROM runs WHERE name = ? AND position IS NOT NULL", (text,))
+        if not rows and len(text) >= 4 and set(text) <= set("0123456789abcdef"):
+            query = "SELECT * FROM runs WHERE hash >= ? AND hash < ? LIMIT 2"
+            rows = self._rows(query, (text, text + "g"))
         if len(rows) != 1:
             several = "several begin so" if rows else "there is none"
             first = ", ".join(repr(run.name) for run in self.records(most=1, figures=False))
