@@ -209,9 +209,9 @@ def _describe_change(change: RunChange) -> str:
     if change.hypervolumes is not None:
         first, second = change.hypervolumes
         parts.append(f"hypervolume {100 * first:.3f} % -> {100 * second:.3f} %")
-        parts += [
-            f"{entry.name} {entry.worse_by:+.3f} %" for entry in change.objectives if entry.worse_by
-        ]
+        for entry in change.objectives:
+            way = "worse" if entry.worse_by > 0 else "better"
+            parts += [f"{entry.name} {abs(entry.worse_by):.3f} % {way}"] if entry.worse_by else []
     elif change.status is not None:
         parts.append(" -> ".join(change.status))
     return f"{change.verdict.value}: {change.name}" + (f": {', '.join(parts)}" if parts else "")

@@ -178,8 +178,9 @@ def _kinds(summary: NetworkSummary) -> Table:
 def with_prefix(count: int, digits: int = 4) -> str:
     """Return a count with a decimal prefix: ``1.428 G``."""
     for power, prefix in ((15, "P"), (12, "T"), (9, "G"), (6, "M"), (3, "k")):
-        if count >= 10**power:
-            return f"{count / 10**power:.{digits}g} {prefix}"
+        # 999.9 k in three digits is 1 M.
+        if float(text := f"{count / 10**power:.{digits}g}") >= 1:
+            return f"{text} {prefix}"
     return f"{count} "
 
 

@@ -86,7 +86,7 @@ def _variant(board: Board, name: str) -> str:
 
 
 def _price(board: Board) -> str:
-    return "" if board.price is None else f"{board.price:,g}"
+    return "" if board.price is None else f"{board.price:,.12g}"
 
 
 def _figure(board: Board, name: str) -> str:
@@ -105,7 +105,7 @@ def _times_off(board: Board) -> str:
 
 def three_digits(value: float) -> str:
     """Return a figure with three significant digits, and all before the point."""
-    return "∞" if isinf(value) else f"{value:.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return "∞" if isinf(value) else f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
 
 
 def heading_lines(choice: BoardChoice) -> list[str]:

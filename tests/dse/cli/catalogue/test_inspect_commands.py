@@ -13,6 +13,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from paretosoc import Problem
+from paretosoc.dse.cli.catalogue.network import with_prefix
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.cli.shared.terminal import wrapped
 from paretosoc.platforms.io.platform_file import platform_names
@@ -363,3 +364,11 @@ def test_an_embedding_is_read_by_rows_and_held_whole(dse):
     # The 109,482,240 published, and an index of one token that is cut out.
     assert data["held_bytes"] == 4 * 109_482_241
     assert "memory holds" not in dse("network", "squeezenet").out
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [(999, "999 "), (12_345, "12.3 k"), (999_400, "999 k"), (999_600, "1 M"), (10**9 - 1, "1 G")],
+)
+def test_a_count_that_is_rounded_up_has_the_next_prefix(count, text):
+    assert with_prefix(count, 3) == text

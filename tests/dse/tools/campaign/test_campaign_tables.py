@@ -9,7 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretosoc.dse.tools.campaign.analyse.comparison import Verdict, compare_campaigns
+from paretosoc.dse.cli.campaign.campaign_inspect import _describe_change
+from paretosoc.dse.tools.campaign.analyse.comparison import (
+    ObjectiveChange,
+    RunChange,
+    Verdict,
+    compare_campaigns,
+)
 from paretosoc.dse.tools.campaign.analyse.report import overview
 from paretosoc.dse.tools.campaign.analyse.values import front_group
 from paretosoc.dse.tools.campaign.plan.campaign_file import load_plan
@@ -204,6 +210,17 @@ def test_two_campaigns_are_compared(campaign, records, dse):
     assert change.inputs_changed == (f"program: {program_identity()} and 2",)
     verdicts = [c.verdict for c in compare_campaigns(records[:2], records[1:3])]
     assert verdicts == [Verdict.MISSING, Verdict.SAME, Verdict.NEW]
+
+
+def test_a_change_is_said_to_be_better_or_worse():
+    """Values that are maximised are below 0 in files."""
+    latency = ObjectiveChange("latency_ps", 10, 9, -10.0)
+    rates = ObjectiveChange("negative_rate_sum_uhz", -10, -9, 10.0)
+    change = RunChange("a", Verdict.WORSE, hypervolumes=(0.5, 0.4), objectives=(latency, rates))
+    assert _describe_change(change) == (
+        "worse: a: hypervolume 50.000 % -> 40.000 %, latency_ps 10.000 % better, "
+        "negative_rate_sum_uhz 10.000 % worse"
+    )
 
 
 def test_a_regression_ends_with_status_1(campaign, dse, tmp_path):

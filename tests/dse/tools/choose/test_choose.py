@@ -323,13 +323,15 @@ def test_prices_are_by_the_names_of_the_table(dse, tmp_path: Path) -> None:
     own, mode = tmp_path / "file.json", "jetson-orin-nano-8gb@15W"
     own.write_text('{"extends": "jetson-xavier-nx", "name": "own"}')
     prices = tmp_path / "prices.json"
-    prices.write_text('{"currency": "EUR", "boards": {"own": 1450, "jetson-orin-nano-8gb": 280}}')
+    prices.write_text(
+        '{"currency": "EUR", "boards": {"own": 1450000, "jetson-orin-nano-8gb": 280}}'
+    )
     call = ("choose", workload(tmp_path), "-o", tmp_path / "o", *COMMAND, "--price", prices)
     done = dse(*call, "--boards", f"{own},{mode}")
     assert done.status == 0, done.err
     assert "EUR" in done.out
     rows = {line.split()[0].rstrip("*"): line.split() for line in done.out.splitlines() if line}
-    assert "1,450" in rows["own"]
+    assert "1,450,000" in rows["own"]
     assert "280" in rows[mode]
     assert "price [EUR]" in (tmp_path / "o" / "boards.html").read_text()
     prices.write_text(json.dumps({"boards": {str(own): 1450}}))
@@ -349,7 +351,9 @@ def test_a_terminal_of_80_columns_shows_every_figure(dse, tmp_path: Path, monkey
 
 
 def test_large_figures_have_no_exponent() -> None:
-    assert [three_digits(value) for value in (0.12345, 3374.6, inf)] == ["0.123", "3,375", "∞"]
+    assert [three_digits(value) for value in (0.12345, 999.7, 3374.6, inf)] == [
+        *("0.123", "1,000", "3,375", "∞")
+    ]
 
 
 def test_no_board_for_it_is_status_1(dse, tmp_path: Path) -> None:
