@@ -110,7 +110,8 @@ def _prepare_streams() -> None:
 def run(arguments: list[str]) -> int:
     """Run a command and return its exit status. Errors are one line on stderr."""
     for argument in arguments:
-        if _has_undecoded(argument):
+        # Bytes that are in no character of the system's encoding.
+        if any("\udc80" <= letter <= "\udcff" for letter in argument):
             encoding = sys.getfilesystemencoding()
             return _report(
                 f"arguments must be text in the encoding of the locale ({encoding}), got "
@@ -143,7 +144,9 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         if error.filename is None:
             _discard_output()
-        return _report(_file_error(error), BAD_INPUT)
+        # Files are named by whoever reads or writes them.
+        where = error.filename or "standard output"
+        return _report(printable(f"{where}: {error.strerror or error}"), BAD_INPUT)
     except MemoryError:
         return _report("not enough memory", BAD_INPUT)
     except Exception as error:
@@ -155,11 +158,6 @@ def run(arguments: list[str]) -> int:
             return _report("cannot start a thread: memory or processes are limited", BAD_INPUT)
         return _report_bug(error)
     return status if isinstance(status, int) else 0
-
-
-def _has_undecoded(text: str) -> bool:
-    """Return whether bytes of a text from the system are in no character of its encoding."""
-    return any("\udc80" <= letter <= "\udcff" for letter in text)
 
 
 def _with_nearest(error: click.UsageError) -> str:
@@ -201,11 +199,6 @@ def _nearest_option(error: click.NoSuchOption) -> str:
 def _discard_output() -> None:
     """Discard buffered output, since Python would complain again when it flushes it."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _file_error(error: OSError) -> str:
-    # Files are named by whoever reads or writes them.
-    return printable(f"{error.filename or 'standard output'}: {error.strerror or error}")
 
 
 def _report_bug(error: Exception) -> int:

@@ -14,11 +14,11 @@ from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
 
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.progress import ProgressLine
 from paretosoc.dse.cli.shared.terminal import show
 from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
-    from paretosoc.dse.cli.shared.progress import ProgressLine
     from paretosoc.dse.papers.estimator.training.data_set import DataSet
     from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned, TrainingProgress
 
@@ -103,7 +103,10 @@ def learn(
     from paretosoc.dse.papers.estimator.training.pipeline import learn as learn_from
     from paretosoc.results.io.optional import optional_import
 
-    _check_source(source)
+    if source.measurements is not None and source.data is not None:
+        raise WorkloadError("--measurements and --data exclude each other")
+    if (source.measurements or source.data) and (source.workloads or source.rows or source.pool):
+        raise WorkloadError("--workloads, --rows and --pool are for data that the timeline makes")
     LEARNED_FOLDER.check(output, overwrite=force)
     for package in ("torch", "safetensors"):
         optional_import(package, extra="learn", purpose="dse papers learn")
@@ -127,14 +130,6 @@ def learn(
     )
     LEARNED_FOLDER.write(output, files, overwrite=force)
     _tell(output, samples, learned, files["estimator.json"], as_json=as_json)
-
-
-def _check_source(source: DataOptions) -> None:
-    """Refuse data from several places."""
-    if source.measurements is not None and source.data is not None:
-        raise WorkloadError("--measurements and --data exclude each other")
-    if (source.measurements or source.data) and (source.workloads or source.rows or source.pool):
-        raise WorkloadError("--workloads, --rows and --pool are for data that the timeline makes")
 
 
 def _samples(source: DataOptions, seed: int, *, quick: bool) -> DataSet:
@@ -174,8 +169,6 @@ def _samples(source: DataOptions, seed: int, *, quick: bool) -> DataSet:
 
 def _data_line(workloads: int, words: str) -> ProgressLine[tuple[int, int]]:
     """Return how many workloads are done, of how many."""
-    from paretosoc.dse.cli.shared.progress import ProgressLine
-
     return ProgressLine(
         TextColumn("workloads"),
         *_COLUMNS,
@@ -187,8 +180,6 @@ def _data_line(workloads: int, words: str) -> ProgressLine[tuple[int, int]]:
 
 def _training_line() -> ProgressLine[TrainingProgress]:
     """Return the share that is done, and how good the last epoch is."""
-    from paretosoc.dse.cli.shared.progress import ProgressLine
-
     return ProgressLine(
         TextColumn("training"),
         *_COLUMNS,

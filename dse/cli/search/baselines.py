@@ -200,16 +200,6 @@ def _print(result: Comparison, where: str, *, coarse: bool) -> None:
 
 def _table(result: Comparison) -> Table:
     from paretosoc.common.tables import plain_table
-
-    columns = _columns(result)
-    table = plain_table(*(heading for heading, _ in columns), no_wrap=True)
-    for row, (entry, is_best) in enumerate(_rows(result)):
-        bold = is_best or entry is result.optimum
-        table.add_row(*(cells[row] for _, cells in columns), style="bold" if bold else None)
-    return table
-
-
-def _columns(result: Comparison) -> list[tuple[str, list[str]]]:
     from paretosoc.dse.tools.analysis.compare_baselines import rate_sum
     from paretosoc.results.text.member_diff import groups_by_unit
 
@@ -236,4 +226,8 @@ def _columns(result: Comparison) -> list[tuple[str, list[str]]]:
             ],
         ),
     ]
-    return columns
+    table = plain_table(*(heading for heading, _ in columns), no_wrap=True)
+    for row, (entry, is_best) in enumerate(_rows(result)):
+        bold = is_best or entry is result.optimum
+        table.add_row(*(cells[row] for _, cells in columns), style="bold" if bold else None)
+    return table

@@ -207,8 +207,14 @@ def run_exploration(
         )
         if view is not None:
             view.ended(explored.front.numeric)
-    refused = problem.built.refused
-    return _tell(explored, output, refused, quiet=result.quiet, chosen=not given["objectives"])
+    if explored.not_certified is not None:
+        say(explored.not_certified)
+    if explored.not_proved is not None and not result.quiet:
+        say(explored.not_proved)
+    if not result.quiet:
+        refused, chosen = problem.built.refused, not given["objectives"]
+        _print_front(explored.front, output, refused, chosen=chosen)
+    return 130 if explored.interrupted else 0
 
 
 def _explore_one(
@@ -339,20 +345,8 @@ def _search_line(
     )
 
 
-def _tell(
-    explored: Explored, output: Path, refused: Sequence[str], *, quiet: bool, chosen: bool
-) -> int:
-    """Print the result and return the exit status. ``chosen``: no objectives were named."""
-    if explored.not_certified is not None:
-        say(explored.not_certified)
-    if explored.not_proved is not None and not quiet:
-        say(explored.not_proved)
-    if not quiet:
-        _print_front(explored.front, output, refused, chosen=chosen)
-    return 130 if explored.interrupted else 0
-
-
 def _print_front(found: Front, folder: Path, refused: Sequence[str], *, chosen: bool) -> None:
+    """Print the front and what is known of it. ``chosen``: no objectives were named."""
     from paretosoc.dse.api.views.sureness import describe_sureness
     from paretosoc.dse.certificate.summary import describe_proof
     from paretosoc.dse.workload.objectives import OF_A_FRAME

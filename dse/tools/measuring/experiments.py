@@ -85,27 +85,17 @@ class Experiment:
 
     @property
     def words(self) -> str:
-        """Return it in a line."""
-        return f"{' beside '.join(part.place_words for part in self.parts)}, {self.clock_words}"
-
-    @property
-    def place_words(self) -> str:
-        """Return its network and its unit."""
-        problem, unit = self.problem, self.problem.units[self.at.unit]
-        network = problem.networks[self.network]
-        part = "" if len(self.at.groups) == len(network.groups) else f" {self.segment.groups}"
-        return f"{network.name}{part} on {unit.name}"
-
-    @property
-    def clock_words(self) -> str:
-        """Return the clocks of its units."""
-        problem = self.problem
-        clocks = (d for part in self.parts for d in problem.units[part.at.unit].clocks)
-        return ", ".join(
-            f"{problem.domains[d].name} {khz / 1000:g} MHz"
-            for d in dict.fromkeys(clocks)
-            if (khz := self.clocks_khz[problem.domains[d].name]) is not None
-        )
+        """Return its networks and units, and their clocks, in a line."""
+        places, clocks = [], dict[str, None]()
+        for part in self.parts:
+            network, unit = part.problem.networks[part.network], part.problem.units[part.at.unit]
+            whole = len(part.at.groups) == len(network.groups)
+            groups = "" if whole else f" {part.segment.groups}"
+            places.append(f"{network.name}{groups} on {unit.name}")
+            clocks |= dict.fromkeys(part.problem.domains[d].name for d in unit.clocks)
+        khz_of = self.clocks_khz
+        at = (f"{name} {khz / 1000:g} MHz" for name in clocks if (khz := khz_of[name]) is not None)
+        return f"{' beside '.join(places)}, {', '.join(at)}"
 
     def measurement(
         self, time_ps: int, power_mw: int | None = None, idle_mw: int | None = None

@@ -20,12 +20,6 @@ NOT_GIVEN = "none"
 """Text of a field without a value."""
 
 
-def field_names(records: Sequence[RunRecord]) -> tuple[str, ...]:
-    """Return all fields that these runs have."""
-    tags = dict.fromkeys(name for record in records for name in record.tags)
-    return (*RUN_FIELDS, *PLACES, *AXES, *tags)
-
-
 def field_of(record: RunRecord, name: str) -> str:
     """Return the value of a field as text, empty if it was not given."""
     if name in record.tags:
@@ -50,7 +44,8 @@ def check_fields(names: Sequence[str], records: Sequence[RunRecord], option: str
     Raises:
         WorkloadError: on any other. The existing fields are named.
     """
-    known = field_names(records)
+    tags = dict.fromkeys(name for record in records for name in record.tags)
+    known = (*RUN_FIELDS, *PLACES, *AXES, *tags)
     for name in names:
         if name not in known:
             raise WorkloadError(f"{option}: one of {', '.join(known)} is required, got {name!r}")
