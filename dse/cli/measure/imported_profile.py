@@ -17,6 +17,7 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.cli.shared.terminal import say
 from paretosoc.dse.errors import WorkloadError
+from paretosoc.dse.inputs.exact_numbers import clock_text
 from paretosoc.dse.inputs.kinds_by_name import Clocks
 from paretosoc.dse.problem.domains import ladder_point
 from paretosoc.dse.tools.calibration import format_notes
@@ -141,15 +142,12 @@ def parse_providers(texts: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 def _clocks(platform: Platform, texts: Sequence[str]) -> tuple[tuple[str, int], ...]:
     ladders = {domain.name: domain.offered_khz for domain in platform.domains}
-    clocks: dict[str, int] = {}
-    for text in texts:
-        if text == "max":
-            clocks |= {name: ladder[-1] for name, ladder in ladders.items()}
-            continue
-        ((name, value),) = Clocks().parse([text], "--at")
+    clocks = {name: ladder[-1] for name, ladder in ladders.items() if "max" in texts}
+    for name, value in Clocks().parse([text for text in texts if text != "max"], "--at"):
+        label = f"--at {name}={clock_text(value)}"
         if name not in ladders:
-            raise WorkloadError(f"--at {text}: there is no domain {name!r} ({', '.join(ladders)})")
-        clocks[name] = ladders[name][ladder_point(ladders[name], value, f"--at {text}")]
+            raise WorkloadError(f"{label}: there is no domain {name!r} ({', '.join(ladders)})")
+        clocks[name] = ladders[name][ladder_point(ladders[name], value, label)]
     return tuple(clocks.items())
 
 

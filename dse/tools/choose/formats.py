@@ -56,7 +56,7 @@ def choose_formats(
 def _parse(
     asked: Sequence[str], have: Mapping[str, Mapping[str, int]]
 ) -> tuple[str | None, dict[str, str]]:
-    common, own = None, {}
+    formats: dict[str, str] = {}
     known = dict.fromkeys(name for formats in have.values() for name in formats)
     for text in asked:
         board, equals, name = text.rpartition("=")
@@ -68,11 +68,13 @@ def _parse(
                 f"{as_written('precision')}: [BOARD=]FORMAT with one of {', '.join(known)} is "
                 f"required, got {text!r}"
             )
-        if equals:
-            own[board] = name
-        else:
-            common = name
-    return common, own
+        if board in formats:
+            raise WorkloadError(
+                f"{as_written('precision')}: one format for {board or 'all boards'} is required, "
+                f"got {formats[board]} and {name}"
+            )
+        formats[board] = name
+    return formats.pop("", None), formats
 
 
 def _common(

@@ -156,9 +156,26 @@ def test_an_option_without_effect_is_refused(dse, tmp_path, monkeypatch, argumen
 
 
 @pytest.mark.parametrize(
+    ("formats", "message"),
+    [
+        (("fp16", "fp32"), "all boards is required, got fp16 and fp32"),
+        (("jetson-tx2=fp16", "jetson-tx2=fp32"), "jetson-tx2 is required, got fp16 and fp32"),
+    ],
+)
+def test_one_number_format_is_taken_for_a_board(dse, tmp_path, formats, message):
+    given = [word for name in formats for word in ("--precision", name)]
+    got = dse("choose", "squeezenet", "-p", "jetson-tx2", *given, "-o", tmp_path / "o")
+    assert (got.status, got.lines) == (2, [f"dse: --precision: one format for {message}"])
+
+
+@pytest.mark.parametrize(
     ("more", "message"),
     [
         (("--merge",), "--merge: needs --output"),
+        (
+            ("--at", "gpu=max", "--at", "gpu=min"),
+            "--at: one clock for each domain is required, got gpu=max and gpu=min",
+        ),
         (("--merge", "--force", "-o", "p.json"), "--merge and --force exclude each other"),
     ],
 )
