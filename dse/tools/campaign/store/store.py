@@ -193,9 +193,11 @@ class Store:
                 if not is_alive(self.folder / "owners", other):
                     database.execute("UPDATE runs SET owner = NULL WHERE owner = ?", (other,))
             database.execute(
+                "WITH RECURSIVE lost AS (SELECT hash FROM runs WHERE status = 'failed' UNION "
+                "SELECT r.hash FROM runs r JOIN lost ON r.after = lost.hash "
+                "WHERE r.status = 'waiting' AND r.position IS NOT NULL) "
                 "UPDATE runs SET status = 'failed', error = 'the run that it starts from failed' "
-                "WHERE status = 'waiting' AND position IS NOT NULL AND after IS NOT NULL "
-                "AND after IN (SELECT hash FROM runs WHERE status = 'failed')"
+                "WHERE status = 'waiting' AND hash IN lost"
             )
             rows = database.execute(
                 "SELECT r.hash, r.document, r.after, p.figures FROM runs r "

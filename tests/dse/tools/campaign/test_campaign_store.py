@@ -394,6 +394,20 @@ def test_a_run_whose_beginning_failed_fails_and_one_without_a_front_does_not(tmp
     assert errors[2, "30"] is None
 
 
+def test_all_runs_behind_one_that_failed_fail_at_once(tmp_path):
+    """A level of them at each look would take half a second for each."""
+    caps = tuple(str(watts) for watts in range(10, 30))
+    plan = make_plan(rules(power_cap_w=caps, warm_start=("power_cap_w",)))
+    with planned(tmp_path / "c", plan) as store:
+        store.begin_work()
+        (first,) = store.claim(99)
+        assert store.record_failure(first.hash, "no", max_attempts=1)
+        assert store.claim(99) == []
+        counts = store.counts()
+    assert counts[RunStatus.FAILED][0] == len(caps)
+    assert counts[RunStatus.WAITING][0] == 0
+
+
 def test_a_folder_with_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.tex").touch()
     with pytest.raises(ResultError, match="is not empty"):
