@@ -85,7 +85,7 @@ def co_runs(
         runs = [run for pair in plan(subjects, names) for run in pair if run is not None]
         _write(output, [(run, "") for run in runs])
         print(
-            f"Written to {output}; fill in ms (half of it where both share a unit), then "
+            f"Written to {output}; fill in ms (half of it if both share a unit), then "
             f"'dse measure co-runs {output}'"
         )
         return

@@ -73,7 +73,7 @@ def trace(
         print(f"{pluralize(len(found.rows) - SCHEDULE_ROWS, 'more row')}: --json")
     missing = sum(not row.measured_ps for row in found.rows)
     if missing:
-        print(f"{pluralize(missing, 'execution')} not in the trace: -")
+        print(f"Not in the trace (-): {pluralize(missing, 'execution')}")
     if found.most_frames > found.frames:
         print(
             f"Some engines ran in {found.most_frames} frames, others in {found.frames}: the first "

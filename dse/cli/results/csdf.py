@@ -84,6 +84,6 @@ def _print(result: MappedDataflow, index: int) -> None:
     figures = _figures(result)
     print(
         f"Software-pipelined over {pluralize(result.frames_ahead + 1, 'frame')}: "
-        f"{figures['frames_per_second']:.4g} frames/s, one in each largest load. "
+        f"{figures['frames_per_second']:.4g} frames/s, one frame for each largest load of a unit. "
         f"In order: {figures['in_order_frames_per_second']:.4g} frames/s."
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any
 
 import paretosoc as dse
 from paretosoc.dse.cli.shared import options as opt
@@ -11,10 +11,6 @@ from paretosoc.dse.cli.shared.parameters import Option
 from paretosoc.dse.cli.shared.terminal import open_console, print_json
 from paretosoc.dse.cli.shared.terminal import show as show_views
 from paretosoc.dse.errors import WorkloadError
-
-if TYPE_CHECKING:
-    from paretosoc.dse.api.result import Result
-
 
 Resolution = Annotated[
     float | None,
@@ -60,6 +56,7 @@ def show(
     """
     from paretosoc.common.tables import plain_table
     from paretosoc.dse.api.result import open_result
+    from paretosoc.dse.workload.fields import split
     from paretosoc.results.text.rates import OVERLOADED
 
     if as_csv and (as_json or member is not None):
@@ -71,8 +68,14 @@ def show(
     rows: list[dict[str, Any]] = []
     if as_csv or as_json or chain:
         rows = result.rows(share) if member is None else [result.member_document(member)]
-    for row in rows if chain else ():
-        row["reactions_ms"] = _reactions(result, row["member"], chain or ())
+    if chain:
+        if not isinstance(result, dse.Front):
+            raise WorkloadError(
+                "--chain: the folder of one front of networks with rates is required"
+            )
+        for row in rows:
+            member_of_row = result[row["member"]]
+            row["reactions_ms"] = {one: member_of_row.reaction_ms(split(one)) for one in chain}
     if as_csv:
         _print_csv(rows)
         return
@@ -93,14 +96,6 @@ def show(
             cells = (OVERLOADED if ms is None else f"{ms:.2f}" for ms in found)
             table.add_row(str(row["member"]), *cells)
         show_views("", table)
-
-
-def _reactions(result: Result, member: int, chains: Sequence[str]) -> dict[str, float | None]:
-    from paretosoc.dse.workload.fields import split
-
-    if not isinstance(result, dse.Front):
-        raise WorkloadError("--chain: the folder of one front of networks with rates is required")
-    return {chain: result[member].reaction_ms(split(chain)) for chain in chains}
 
 
 def _print_csv(rows: list[dict[str, Any]]) -> None:

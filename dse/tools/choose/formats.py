@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -42,15 +43,16 @@ def choose_formats(
     Raises:
         WorkloadError: on a board that is not there, a format that no board has, or no common one.
     """
-    have = {platform.name: _formats_of(platform, runtime) for platform in platforms}
+    of = {each.name: runtime or usual_runtime(each) for each in platforms}
+    have = {platform.name: _formats_of(platform, of[platform.name]) for platform in platforms}
     common, own = _parse(asked, have)
     usual, reason = (common, "") if common else _common(platforms, have)
-    return {
-        platform.name: replace(
-            _of_board(platform, own.get(platform.name, usual), usual, have, runtime), reason=reason
-        )
-        for platform in platforms
-    }
+    found = {}
+    for platform in platforms:
+        name = own.get(platform.name, usual)
+        board = _of_board(platform, name, usual, list(have[platform.name]), of[platform.name])
+        found[platform.name] = replace(board, reason=reason)
+    return found
 
 
 def _parse(
@@ -107,16 +109,11 @@ def _common(
 
 
 def _of_board(
-    platform: Platform,
-    name: str,
-    usual: str,
-    have: Mapping[str, Mapping[str, int]],
-    runtime: Runtime | None,
+    platform: Platform, name: str, usual: str, have: Sequence[str], runtime: Runtime
 ) -> BoardFormat:
-    if name not in have[platform.name]:
-        formats = ", ".join(have[platform.name]).upper()
-        return BoardFormat(name, left_out=f"has no {name.upper()} ({formats})")
-    remarks = [*unserved_units(platform, Options(), _runtime(platform, runtime))]
+    if name not in have:
+        return BoardFormat(name, left_out=f"has no {name.upper()} ({', '.join(have).upper()})")
+    remarks = [*unserved_units(platform, Options(), runtime)]
     if name != usual:
         remarks.append(f"{name.upper()} as asked for, {usual.upper()} elsewhere")
     without = [
@@ -132,21 +129,13 @@ def _of_board(
     return BoardFormat(name, remark="; ".join(remarks))
 
 
-def _formats_of(platform: Platform, runtime: Runtime | None) -> dict[str, int]:
+def _formats_of(platform: Platform, runtime: Runtime) -> dict[str, int]:
     """Return the formats that a board has, each with the number of units that have it."""
-    rules = RUNTIMES[_runtime(platform, runtime)]
-    counts: dict[str, int] = {}
-    for unit in _served(platform, runtime):
-        for name in unit.peak_by_format:
-            if rules.refusal((name,)) is None:
-                counts[name] = counts.get(name, 0) + 1
-    return counts
+    refusal = RUNTIMES[runtime].refusal
+    names = (name for unit in _served(platform, runtime) for name in unit.peak_by_format)
+    return Counter(name for name in names if refusal((name,)) is None)
 
 
-def _served(platform: Platform, runtime: Runtime | None) -> list[Unit]:
-    places = RUNTIMES[_runtime(platform, runtime)].places(platform)
+def _served(platform: Platform, runtime: Runtime) -> list[Unit]:
+    places = RUNTIMES[runtime].places(platform)
     return [unit for unit in platform.units if unit.name in places]
-
-
-def _runtime(platform: Platform, runtime: Runtime | None) -> Runtime:
-    return runtime or usual_runtime(platform)
