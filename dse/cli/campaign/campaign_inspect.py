@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -13,6 +14,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import open_console, print_json, say, show
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.campaign.analyse.comparison import (
     REGRESSIONS,
@@ -143,6 +145,8 @@ def export(
         everything = list(store.records())
     records = chosen(everything, where or ())
     flat = member_rows(records) if members else run_rows(records, everything)
+    if not flat:
+        raise WorkloadError("--members: no run that is selected has a front")
     data = parquet_bytes(flat) if output.suffix == ".parquet" else rows_csv(flat).encode()
     replace_file(output, data)
     print(f"Written to {output}: {pluralize(len(flat), 'row')}")
@@ -223,12 +227,12 @@ def _print(pivot: Pivot) -> None:
     title = f"{pivot.value.label}{unit}"
     if several > 1:
         title += f"; the {pivot.over.value} of up to {several} runs a cell"
-    heads = (" / ".join(part or NOT_GIVEN for part in column) for column in pivot.columns)
+    # The parts of a head, and of a run's name in it, below each other.
+    heads = (">" + "\n".join(_named(column)).replace(" / ", "\n") for column in pivot.columns)
     tables = fitting_tables(
-        # The parts of a head, and of a run's name in it, below each other.
-        [*pivot.row_fields, *(">" + head.replace(" / ", "\n") for head in heads)],
+        [*pivot.row_fields, *heads],
         [
-            [*(part or NOT_GIVEN for part in label), *map(_text, cells)]
+            [*_named(label), *map(_text, cells)]
             for label, cells in zip(pivot.rows, pivot.cells, strict=True)
         ],
         len(pivot.row_fields),
@@ -236,6 +240,11 @@ def _print(pivot: Pivot) -> None:
         [None] * len(pivot.rows),
     )
     show(title, *tables[:-1])
+
+
+def _named(label: Sequence[str]) -> list[str]:
+    """Return a label with a word for what was not given."""
+    return [part or NOT_GIVEN for part in label]
 
 
 def _text(cell: Cell | None) -> str:
@@ -247,9 +256,9 @@ def _text(cell: Cell | None) -> str:
 
 def _csv(pivot: Pivot) -> str:
     return csv_text(
-        [*pivot.row_fields, *(" / ".join(column) for column in pivot.columns)],
+        [*pivot.row_fields, *(" / ".join(_named(column)) for column in pivot.columns)],
         (
-            [*label, *("" if cell is None else cell.value for cell in row)]
+            [*_named(label), *("" if cell is None else cell.value for cell in row)]
             for label, row in zip(pivot.rows, pivot.cells, strict=True)
         ),
     )

@@ -144,6 +144,21 @@ def test_batches_have_hypervolumes_of_their_own(records):
     assert front_group(one) != front_group(other)
 
 
+def test_a_table_in_csv_names_a_setting_that_was_not_given(campaign, dse):
+    rows = ("--rows", "power_cap_w", "--columns", "cap")
+    text = dse("campaign", "table", campaign / "runs", "--csv", *rows).out
+    head, *cells = csv.reader(text.splitlines())
+    assert head == ["power_cap_w", "free", "none"]
+    assert [row[0] for row in cells] == ["none", "20", "0.1"]
+
+
+def test_members_are_not_exported_if_there_are_none(campaign, dse, tmp_path):
+    where = ("--members", "--where", "status=infeasible", "-o", tmp_path / "m.csv")
+    got = dse("campaign", "export", campaign / "runs", *where)
+    assert (got.status, got.lines) == (2, ["dse: --members: no run that is selected has a front"])
+    assert not (tmp_path / "m.csv").exists()
+
+
 def test_exports_say_what_was_tried(campaign, records, dse, tmp_path):
     dse("campaign", "export", campaign / "runs", "-o", tmp_path / "r.csv")
     rows = list(csv.DictReader((tmp_path / "r.csv").read_text().splitlines()))
