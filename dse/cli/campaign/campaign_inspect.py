@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
@@ -30,12 +29,12 @@ from paretosoc.dse.tools.campaign.analyse.export import (
     run_rows,
 )
 from paretosoc.dse.tools.campaign.analyse.pivot import (
-    NOT_GIVEN,
     Aggregation,
     Cell,
     Pivot,
     chosen,
     make_pivot,
+    named,
 )
 from paretosoc.dse.tools.campaign.analyse.report import REPORT, Layout, default_layout, write_report
 from paretosoc.dse.tools.campaign.analyse.values import parse_value
@@ -228,11 +227,11 @@ def _print(pivot: Pivot) -> None:
     if several > 1:
         title += f"; the {pivot.over.value} of up to {several} runs a cell"
     # The parts of a head, and of a run's name in it, below each other.
-    heads = (">" + "\n".join(_named(column)).replace(" / ", "\n") for column in pivot.columns)
+    heads = (">" + "\n".join(named(column)).replace(" / ", "\n") for column in pivot.columns)
     tables = fitting_tables(
         [*pivot.row_fields, *heads],
         [
-            [*_named(label), *map(_text, cells)]
+            [*named(label), *map(_text, cells)]
             for label, cells in zip(pivot.rows, pivot.cells, strict=True)
         ],
         len(pivot.row_fields),
@@ -240,11 +239,6 @@ def _print(pivot: Pivot) -> None:
         [None] * len(pivot.rows),
     )
     show(title, *tables[:-1])
-
-
-def _named(label: Sequence[str]) -> list[str]:
-    """Return a label with a word for what was not given."""
-    return [part or NOT_GIVEN for part in label]
 
 
 def _text(cell: Cell | None) -> str:
@@ -256,9 +250,9 @@ def _text(cell: Cell | None) -> str:
 
 def _csv(pivot: Pivot) -> str:
     return csv_text(
-        [*pivot.row_fields, *(" / ".join(_named(column)) for column in pivot.columns)],
+        [*pivot.row_fields, *(" / ".join(named(column)) for column in pivot.columns)],
         (
-            [*_named(label), *("" if cell is None else cell.value for cell in row)]
+            [*named(label), *("" if cell is None else cell.value for cell in row)]
             for label, row in zip(pivot.rows, pivot.cells, strict=True)
         ),
     )

@@ -31,8 +31,8 @@ def choice_views(choice: BoardChoice, width: int) -> list[RenderableType]:
         ["bold" if board.standing is Standing.SERVES else None for board in boards],
     )
     head, *rest = heading_lines(choice)
-    shown = ["", *tables] if boards else []
-    return [f"{choice.workload}: {head}", *rest, *shown, *remark_lines(choice)]
+    below = ["", *tables] if boards else []
+    return [f"{choice.workload}: {head}", *rest, *below, *remark_lines(choice)]
 
 
 def ranked(choice: BoardChoice) -> list[Board]:

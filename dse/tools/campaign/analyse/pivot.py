@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from itertools import compress
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import parse_number
@@ -36,6 +37,11 @@ def field_of(record: RunRecord, name: str) -> str:
         if name in FILE_FIELDS and value is not None:
             value = file_label(value)
     return "" if value is None else str(value)
+
+
+def named(label: Sequence[str]) -> list[str]:
+    """Return values of fields with a word for what was not given."""
+    return [part or NOT_GIVEN for part in label]
 
 
 def check_fields(names: Sequence[str], records: Sequence[RunRecord], option: str) -> None:
@@ -68,13 +74,12 @@ def chosen(records: Sequence[RunRecord], where: Sequence[str]) -> list[RunRecord
         if not equals:
             raise WorkloadError(f"--where: FIELD=VALUE is required, got {text!r}")
         check_fields([name], records, "--where")
-        values = dict.fromkeys(field_of(record, name) or NOT_GIVEN for record in kept)
-        wanted = {each for each in values if _equal(each, value or NOT_GIVEN)}
-        if not wanted:
-            raise WorkloadError(
-                f"--where {name}: one of {', '.join(values)} is required, got {value!r}"
-            )
-        kept = [record for record in kept if (field_of(record, name) or NOT_GIVEN) in wanted]
+        values = named([field_of(record, name) for record in kept])
+        fits = [_equal(each, value or NOT_GIVEN) for each in values]
+        if not any(fits):
+            known = ", ".join(dict.fromkeys(values))
+            raise WorkloadError(f"--where {name}: one of {known} is required, got {value!r}")
+        kept = list(compress(kept, fits))
     return kept
 
 

@@ -11,7 +11,13 @@ from typing import Any
 
 from paretosoc.common.files import file_in, replace_file
 from paretosoc.common.text import pluralize
-from paretosoc.dse.tools.campaign.analyse.pivot import Pivot, field_of, make_pivot, varying_fields
+from paretosoc.dse.tools.campaign.analyse.pivot import (
+    Pivot,
+    field_of,
+    make_pivot,
+    named,
+    varying_fields,
+)
 from paretosoc.dse.tools.campaign.analyse.values import Value, objective_names, parse_value, spelt
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
@@ -123,8 +129,8 @@ def campaign_page(
                 "title": name,
                 "rowFields": ", ".join(pivots[0].row_fields),
                 "columnFields": ", ".join(pivots[0].column_fields),
-                "rows": [" / ".join(row) for row in pivots[0].rows],
-                "columns": [" / ".join(column) for column in pivots[0].columns],
+                "rows": [" / ".join(named(row)) for row in pivots[0].rows],
+                "columns": [" / ".join(named(column)) for column in pivots[0].columns],
                 "cells": [
                     [
                         [_cell(pivot, i, j, opened) for pivot in pivots]
@@ -197,7 +203,10 @@ def _panels(records: Sequence[RunRecord], by: Sequence[str]) -> list[tuple[str, 
     for record in records:
         parts.setdefault(tuple(field_of(record, name) for name in by), []).append(record)
     return [
-        (", ".join(f"{name}: {value or 'none'}" for name, value in zip(by, key, strict=True)), part)
+        (
+            ", ".join(f"{name}: {value}" for name, value in zip(by, named(key), strict=True)),
+            part,
+        )
         for key, part in parts.items()
     ]
 

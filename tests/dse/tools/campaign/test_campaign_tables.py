@@ -152,6 +152,13 @@ def test_a_table_in_csv_names_a_setting_that_was_not_given(campaign, dse):
     assert [row[0] for row in cells] == ["none", "20", "0.1"]
 
 
+def test_the_report_names_a_setting_that_was_not_given(campaign, dse):
+    call = ("campaign", "report", campaign / "runs", "--columns", "power_cap_w")
+    assert dse(*call, "--rows", "workload").status == 0
+    page = (campaign / "runs" / "report.html").read_text()
+    assert '"columns":["none"]' in page
+
+
 def test_members_are_not_exported_if_there_are_none(campaign, dse, tmp_path):
     where = ("--members", "--where", "status=infeasible", "-o", tmp_path / "m.csv")
     got = dse("campaign", "export", campaign / "runs", *where)
