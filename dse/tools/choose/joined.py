@@ -120,7 +120,10 @@ def joined_table(fronts: Sequence[JoinedFront]) -> tuple[list[str], list[list[ob
         return [], []
     first = rows[0][1]
     accuracies = [f"accuracy of {owner} [%]" for owner in first.accuracies]
-    headings = ["board", *first.variants, *accuracies, *first.objectives, "run", "member"]
+    # A network may be called as another column is.
+    others = "board", "run", "member"
+    variants = (f"variant of {name}" if name in others else name for name in first.variants)
+    headings = ["board", *variants, *accuracies, *first.objectives, "run", "member"]
     cells: list[list[object]] = []
     for board, member in rows:
         figures = (*member.accuracies.values(), *member.objectives.values())

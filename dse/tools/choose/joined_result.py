@@ -177,10 +177,9 @@ class JoinedResult:
         """Return the combinations, and a table of the choices of the joined front."""
         del width
         headings, cells = joined_table([self.joined])
-        owners = set(self.combinations[0].variants)
         heads = [
-            name if name in owners or name == "run" else f">{name.replace(' [', chr(10) + '[')}"
-            for name in headings[1:]
+            name if isinstance(value, str) else f">{name.replace(' [', chr(10) + '[')}"
+            for name, value in zip(headings[1:], cells[0][1:], strict=True)
         ]
         table = plain_table(*heads)
         places = self._choices(resolution)

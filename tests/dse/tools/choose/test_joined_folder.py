@@ -385,3 +385,17 @@ def test_one_combination_left_is_an_ordinary_front(dse, workload: Path, tmp_path
 def test_folders_have_names_of_their_own() -> None:
     assert folder_names(["a=x, b=y", "a=nets/own v2"]) == ["a=x-b=y", "a=nets-own-v2"]
     assert folder_names(["a=x/y", "a=x y", "a=z"]) == ["0-a=x-y", "1-a=x-y", "a=z"]
+
+
+@pytest.mark.parametrize("name", ["board", "run", "member"])
+def test_a_network_may_be_called_as_a_column_is(dse, tmp_path: Path, name: str) -> None:
+    variants = "{network: resnet18}, {network: squeezenet}"
+    path = tmp_path / "w.yaml"
+    path.write_text(f"networks:\n  - {{name: {name}, variants: [{variants}]}}\n")
+    few = ("--groups", "1", "--max-evaluations", "20", "--max-nodes", "0", "-q")
+    assert dse("explore", path, "-p", BOARD, *few, "-o", tmp_path / "o").status == 0
+    rows = json.loads(dse("show", tmp_path / "o", "--json", "--all").out)
+    for row in rows:
+        assert row["board"] == BOARD
+        assert row["run"] == f"{name}={row[f'variant of {name}']}"
+        assert isinstance(row["member"], int)
