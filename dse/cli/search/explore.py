@@ -12,7 +12,7 @@ import click
 from paretosoc.common.compiling import seconds_since_call
 from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.option_groups import ExploreGiven, Given
-from paretosoc.dse.cli.shared.parameters import Option
+from paretosoc.dse.cli.shared.parameters import Option, refuse_options
 from paretosoc.dse.cli.shared.terminal import open_console, say, show, written
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import ARGUMENTS
@@ -260,16 +260,12 @@ def _explore_combinations(
     from paretosoc.dse.tools.choose.joined_folder import check_joined_folder
 
     check_joined_folder(result.output, overwrite=result.force)
-    for option, given in (
-        ("--live", result.live),
-        ("--checkpoint", effort.checkpoint is not None),
-        ("--robust", effort.robust is not None),
-    ):
-        if given:
-            raise WorkloadError(
-                f"{option}: is for one combination of variants, got {len(problems)}; --variant "
-                "chooses one"
-            )
+    first, _ = problems[0]
+    ways = {"variants": "--variant"} if first.names else {}
+    ways |= {"power modes": "--platform BOARD@MODE"} if first.mode else {}
+    what, how = " and ".join(ways), " and ".join(ways.values())
+    why = f"is for one combination of {what}, got {len(problems)}; {how} can name it"
+    refuse_options(why, "live", "checkpoint", "robust")
     quiet = result.quiet
 
     def explore(label: str, problem: Problem, folder: Path, limit: float | None) -> Explored:

@@ -187,3 +187,10 @@ def test_an_import_either_adds_to_a_profile_or_replaces_it(
     command = ("import", "trtexec", "rows.json", "-n", "alexnet", "-p", "jetson-tx2", "--at", "max")
     got = dse(*command, *more)
     assert (got.status, got.lines) == (2, [f"dse: {message}"])
+
+
+def test_options_of_one_exploration_say_how_to_choose_a_power_mode(dse, tmp_path):
+    few = ("--robust", "p90", "--groups", "1", "-o", tmp_path / "o")
+    got = dse("explore", "squeezenet", "-p", "jetson-orin-nano-8gb@15W,25W", *few)
+    message = "is for one combination of power modes, got 2; --platform BOARD@MODE can name it"
+    assert (got.status, got.lines) == (2, [f"dse: --robust: {message}"])
