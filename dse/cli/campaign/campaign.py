@@ -42,8 +42,16 @@ def check(
     tried = None if no_probe else probe(size, inputs)
     status = 1 if tried is not None and tried.errors else 0
     if as_json:
-        document = _size_document(size, tried)
-        print_json(document | ({"names": [r.name for r in plan.runs]} if names else {}))
+        document = {
+            "title": plan.title,
+            "runs": size.runs,
+            "workloads": size.workloads,
+            "problems": size.problems,
+            "evaluations": size.evaluations,
+            "core_seconds": None if tried is None else tried.core_seconds,
+            "probe_errors": [] if tried is None else list(tried.errors),
+        }
+        print_json(document | ({"names": [run.name for run in plan.runs]} if names else {}))
         return status
     if names:
         for planned in plan.runs:
@@ -52,18 +60,6 @@ def check(
     if tried is not None:
         _print_probe(tried)
     return status
-
-
-def _size_document(size: PlanSize, tried: Probe | None) -> dict[str, object]:
-    return {
-        "title": size.plan.title,
-        "runs": size.runs,
-        "workloads": size.workloads,
-        "problems": size.problems,
-        "evaluations": size.evaluations,
-        "core_seconds": None if tried is None else tried.core_seconds,
-        "probe_errors": [] if tried is None else list(tried.errors),
-    }
 
 
 def _size_lines(size: PlanSize) -> list[str]:

@@ -124,7 +124,10 @@ def table(
     if as_json:
         print_json(_document(pivot))
     elif csv:
-        print(_csv(pivot), end="")
+        heads = [*pivot.row_fields, *(" / ".join(named(column)) for column in pivot.columns)]
+        cells = (["" if cell is None else cell.value for cell in row] for row in pivot.cells)
+        lines = ([*named(label), *row] for label, row in zip(pivot.rows, cells, strict=True))
+        print(csv_text(heads, lines), end="")
     else:
         _print(pivot)
 
@@ -246,16 +249,6 @@ def _text(cell: Cell | None) -> str:
     if cell is None:
         return ""
     return cell.text or (cell.best.status.value if cell.best.figures is None else "-")
-
-
-def _csv(pivot: Pivot) -> str:
-    return csv_text(
-        [*pivot.row_fields, *(" / ".join(named(column)) for column in pivot.columns)],
-        (
-            [*named(label), *("" if cell is None else cell.value for cell in row)]
-            for label, row in zip(pivot.rows, pivot.cells, strict=True)
-        ),
-    )
 
 
 def _document(pivot: Pivot) -> dict[str, object]:
