@@ -65,14 +65,12 @@ def problem_domains(
         frequencies = domain.frequencies_khz
         points = np.arange(len(frequencies))
         slowest = domain.lowest_host if accelerated else 0
-        fastest = points[-1] if domain.fastest is None else domain.fastest
+        fastest = len(points) - 1 if domain.fastest is None else domain.fastest
         allowed = (points >= slowest) & (points <= fastest)
         if domain.name in choices:
             value = choices[domain.name]
             label = as_written("fixed", {domain.name: clock_text(value)})
-            chosen = fastest
-            if value != "max":
-                chosen = ladder_point(frequencies, value, label, slowest)
+            chosen = ladder_point(frequencies, value, label, slowest, fastest)
             if chosen > fastest:
                 most = f"{frequencies[fastest] / 1000:g}"
                 raise WorkloadError(f"{label}: at most {most} MHz is required in this power mode")
@@ -93,20 +91,25 @@ def problem_domains(
 
 
 def ladder_point(
-    ladder_khz: Sequence[int], value: str | Fraction, label: str, slowest: int = 0
+    ladder_khz: Sequence[int],
+    value: str | Fraction,
+    label: str,
+    slowest: int = 0,
+    fastest: int = -1,
 ) -> int:
     """Return the operating point that ``max``, ``min`` or a frequency in MHz denotes.
 
     Args:
         ladder_khz: slowest first.
         slowest: operating point that ``min`` denotes.
+        fastest: that of ``max``. -1: the last one.
 
     Raises:
         WorkloadError: on any other text, or a frequency that is not on the ladder. The nearest are
             named.
     """
     if value in ("max", "min"):
-        return len(ladder_khz) - 1 if value == "max" else slowest
+        return fastest % len(ladder_khz) if value == "max" else slowest
     megahertz = parse_with_unit(value, "MHZ") if isinstance(value, str) else value
     if megahertz is None:
         raise WorkloadError(f"{label}: max, min or a frequency in MHz is required")

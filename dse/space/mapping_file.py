@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,15 @@ class UserMapping:
         return f"{self.label}: $.{field}" if self.label else argument
 
 
+@contextmanager
+def _as_input(label: str) -> Iterator[None]:
+    """Name the input in errors of the block."""
+    try:
+        yield
+    except ResultError as error:
+        raise WorkloadError(f"{label}: {error}" if label else str(error)) from None
+
+
 def load_mapping(path: Path) -> UserMapping:
     """Read the mapping in a JSON file under ``results/io/schemas/mapping.schema.json``.
 
@@ -56,23 +66,23 @@ def load_mapping(path: Path) -> UserMapping:
             the JSON path.
     """
     data = read_input(path, MAX_BYTES)
-    try:
-        return mapping_from_document(parse(data), str(path))
-    except ResultError as error:
-        raise WorkloadError(f"{path}: {error}") from None
+    with _as_input(str(path)):
+        document = parse(data)
+    return mapping_from_document(document, str(path))
 
 
 def mapping_from_document(document: Json, label: str) -> UserMapping:
     """Return the mapping in JSON content, which a member of ``front.json`` has with its objectives.
 
     Raises:
-        ResultError: if the content does not follow the schema.
+        WorkloadError: if the content does not follow the schema.
     """
     content: Any = document
     if isinstance(document, dict) and {"mapping", "objectives"} <= document.keys():
         names = ("mapping", "operating_points", "priorities")
         content = {name: document[name] for name in names if name in document}
-    check_against_schema(content, "mapping")
+    with _as_input(label):
+        check_against_schema(content, "mapping")
     clocks = {}
     for domain, value in content.get("operating_points", {}).items():
         if isinstance(value, dict):
@@ -206,7 +216,7 @@ def _point(mapping: UserMapping, domain: ProblemDomain) -> int:
         return int(allowed[-1])
     value = mapping.clocks[domain.name]
     label = f"{mapping.place('operating_points')}[{domain.name!r}]: {value}"
-    point = ladder_point(domain.frequencies_khz, value, label, allowed[0])
+    point = ladder_point(domain.frequencies_khz, value, label, allowed[0], allowed[-1])
     if point not in allowed:
         clocks = [f"{domain.frequencies_khz[p] / 1000:g}" for p in (allowed[0], allowed[-1])]
         held = f"held at {clocks[0]}" if len(allowed) == 1 else f"one of {' to '.join(clocks)}"

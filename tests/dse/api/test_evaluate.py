@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 import paretosoc as dse
+from paretosoc.dse.errors import WorkloadError
+from paretosoc.platforms.io.platform_file import load_platform
+from paretosoc.platforms.power_mode import power_modes_named
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +46,18 @@ REFUSED: list[tuple[Any, Any, str]] = [
 def test_arguments_of_another_kind(
     problem: dse.Problem, mapping: Any, clocks: Any, message: str
 ) -> None:
-    with pytest.raises(dse.DseError, match=message):
+    with pytest.raises(WorkloadError, match=message):
         dse.evaluate(problem, mapping, clocks)
 
 
 def test_a_problem_is_required() -> None:
     with pytest.raises(dse.DseError, match=r"problem: a dse.Problem is required, got None"):
         dse.evaluate(None, {})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("end", "clock"), [("min", 114.75), ("max", 420.75)])
+def test_ends_of_a_clock_are_those_that_may_be_chosen(end: str, clock: float) -> None:
+    (mode,) = power_modes_named(load_platform("jetson-agx-xavier"), "MODE_10W")
+    problem = dse.Problem(["squeezenet"], mode, groups=4)
+    found = dse.evaluate(problem, {"squeezenet": "gpu"}, {"gpu": end})
+    assert found.member.clocks_mhz["gpu"] == clock

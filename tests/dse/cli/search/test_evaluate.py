@@ -239,7 +239,7 @@ def test_pins_and_fixed_clocks_hold_for_a_mapping_too(mapped):
     got = mapped({"mapping": GPU}, "--fix", "squeezenet:0=dla0")
     assert got.status == 2
     assert "a pin allows only dla0" in got.err
-    got = mapped({"mapping": GPU, "operating_points": {"gpu": "max"}}, "--fix", "gpu=min")
+    got = mapped({"mapping": GPU, "operating_points": {"gpu": 318.75}}, "--fix", "gpu=min")
     assert got.status == 2
     assert "held at 114.75 MHz" in got.err
 
