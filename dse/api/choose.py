@@ -13,7 +13,7 @@ from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.arguments import check_arguments, check_keywords, check_type
+from paretosoc.dse.inputs.arguments import check_arguments, check_keywords, check_type, path_of
 from paretosoc.dse.inputs.documents import parse_input, read_input
 from paretosoc.dse.inputs.exact_numbers import exact
 from paretosoc.dse.inputs.kinds import wrong_argument
@@ -94,14 +94,15 @@ def choose(
         ...                    ["jetson-orin-nano-8gb", "rk3588"])
         >>> found.boards[0].name, found.boards[0].probability
     """
-    check_arguments(max_evaluations=max_evaluations, draws=draws, seed=seed, jobs=jobs)
+    effort = Effort(max_evaluations, draws, seed, jobs, prove)
+    check_arguments(**vars(effort), on_progress=on_progress)
     others = (name for name in options if name not in OPTIONS)
     unknown = (FIELDS[name].as_written() if name in FIELDS else name for name in others)
     check_keywords("choose", unknown, OPTIONS)
     chosen = read_options(options)
     names, asked = _listed("boards", boards), _listed("precision", precision)
     with ExitStack() as stack:
-        place = stack.enter_context(temporary_folder()) / "c" if folder is None else Path(folder)
+        place = stack.enter_context(temporary_folder()) / "c" if folder is None else path_of(folder)
         found = choose_boards(
             _listed("networks", networks),
             names,
@@ -114,7 +115,7 @@ def choose(
             },
             variants=chosen,
             prices=_prices(prices, names),
-            effort=Effort(max_evaluations, draws, seed, jobs, prove),
+            effort=effort,
             on_progress=on_progress,
         )
         if folder is not None:
@@ -172,8 +173,8 @@ def _prices(
     known = dict.fromkeys((*platform_names(), *own))
     for name, price in prices.items():
         number = exact(price)
-        if number is None or number < 0:
-            raise wrong_argument("prices", "a number of at least 0 for each board", price)
+        if not isinstance(name, str) or number is None or number < 0:
+            raise wrong_argument("prices", "a number of at least 0 for each board", {name: price})
         if name not in known:
             hint = did_you_mean(name, known)
             raise WorkloadError(f"{place}: there is no board {name!r} ({hint})")

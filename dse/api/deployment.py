@@ -68,7 +68,7 @@ def deploy(
     if member is None:
         deployment, notes = fastest_served(front.numeric, chip, front.costs, target)
     else:
-        index = choose_member(front.numeric, str(member))
+        index = choose_member(front.numeric, member)
         deployment, notes = Deployment(front.numeric, index, chip, front.costs), []
     return notes + deploy_member(
         deployment,

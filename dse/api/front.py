@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
 
@@ -18,13 +18,14 @@ from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.api.member import Member
+from paretosoc.dse.api.result import check_members
 from paretosoc.dse.api.views.page import front_page
 from paretosoc.dse.api.views.pictures import front_figure
 from paretosoc.dse.api.views.sureness import choice_intervals, quick_confidence
 from paretosoc.dse.api.views.terminal import front_views, member_views
 from paretosoc.dse.certificate.summary import describe_claims
 from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
-from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
+from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.results.costs.cost_origins import CostError, CostOrigins
 from paretosoc.results.errors import MissingMemberError, ResultError
@@ -56,7 +57,6 @@ if TYPE_CHECKING:
     from paretosoc.results.plots.picture import Picture
 
 
-_SHARE = "a number from 0 to below 1"
 _ERROR = Quantity("SHARE", Fraction(0), Fraction(1))
 
 
@@ -122,7 +122,6 @@ class Front(Sequence[Member]):
             >>> for choice in front.choices(0.02):
             ...     print(choice.member, choice.stands_for)
         """
-        check_type("resolution", resolution, Real | None, _SHARE)
         return tuple(
             Choice(self.members[entry.member], len(entry.stands_for))
             for entry in choose(self.numeric, resolution).entries
@@ -162,7 +161,6 @@ class Front(Sequence[Member]):
 
         check_arguments(draws=draws, seed=seed)
         check_type("goal", goal, str | None, "the name of a goal")
-        check_type("resolution", resolution, Real | None, _SHARE)
         if error is not None:
             permille = round(1000 * _ERROR.read(error, "error"))
             errors = same_errors(self.problem, CostError(network=permille, group=permille))
@@ -341,19 +339,17 @@ class Front(Sequence[Member]):
             ResultError: on another figure, or a member that does not exist.
             WorkloadError: on another suffix, a file that exists, or one that cannot be written.
         """
-        if isinstance(members, str) or not isinstance(members, Sequence):
-            raise wrong_argument("members", "a list of positions and names", members)
         from paretosoc.results.plots.style import PICTURE_MAKERS
 
         check_arguments(overwrite=overwrite)
         path = path_of(file, "file")
         check_output_file(path, option="file", overwrite=overwrite, suffixes=tuple(PICTURE_MAKERS))
-        picture = self.drawn(what, [("", self)], [str(which) for which in members])
+        picture = self.drawn(what, [("", self)], members)
         replace_file(path, PICTURE_MAKERS[path.suffix](picture))
 
     @classmethod
     def figure(
-        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
+        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[int | str] = ()
     ) -> Figure:
         """Return a matplotlib figure of one or several fronts, to be saved within
         ``picture_settings()``.
@@ -370,17 +366,18 @@ class Front(Sequence[Member]):
 
     @classmethod
     def drawn(
-        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str] = ()
+        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[int | str] = ()
     ) -> Picture:
         """Return what :meth:`figure` does, without matplotlib."""
         return front_figure(what, named, members)
 
-    def trace(self, members: Sequence[str] = (FASTEST,)) -> tuple[bytes, list[str]]:
-        """Schedules in the Trace Event Format, for Perfetto, and the titles of the members."""
+    def trace(self, members: Sequence[int | str] = (FASTEST,)) -> tuple[bytes, list[str]]:
+        """Return schedules in the Trace Event Format, for Perfetto, and titles of the members."""
         from paretosoc.results.export.trace import trace_bytes
 
+        check_members(members)
         front = self.numeric
-        chosen = dict.fromkeys(choose_member(front, text) for text in members)
+        chosen = dict.fromkeys(choose_member(front, which) for which in members)
         titles = [(member_title(front, index), self[index].scheduled) for index in chosen]
         return trace_bytes(titles), [title for title, _ in titles]
 
@@ -404,12 +401,15 @@ class Front(Sequence[Member]):
 
         Raises:
             ResultError: if Optuna is not installed (``paretosoc[optuna]``).
+            WorkloadError: on a path that cannot be written.
         """
         from paretosoc.results.export.optuna_study import write_study
 
+        place = path_of(path, "path")
+        check_output_file(place, option="path", overwrite=True)
         with temporary_folder() as folder:
             write_study(self.numeric, folder / "study.db", name)
-            replace_file(Path(path), (folder / "study.db").read_bytes())
+            replace_file(place, (folder / "study.db").read_bytes())
 
     def page(self, platform: str | None = None) -> tuple[bytes, list[str]]:
         """Return the HTML report, and notes if it lacks deployments or error bars.
@@ -426,7 +426,6 @@ class Front(Sequence[Member]):
         """
         from paretosoc.fitness.guarantee.first_come import guarantee_figures
 
-        check_type("resolution", resolution, Real | None, _SHARE)
         choices = choose(self.numeric, resolution)
         rows: list[dict[str, Any]] = table_rows(self.numeric, choices)
         if self.problem.tolerance_permille is not None and rows:
@@ -463,7 +462,6 @@ class Front(Sequence[Member]):
         Args:
             resolution: see :meth:`choices`. None: that of the tables.
         """
-        check_type("resolution", resolution, Real | None, _SHARE)
         return front_latex(self.numeric, choose(self.numeric, resolution))
 
     def hypervolume(self, reference: ArrayLike | None = None) -> float:

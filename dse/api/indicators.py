@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_type
-from paretosoc.dse.inputs.kinds import wrong_argument
+from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front import dominance
 from paretosoc.results.text.compare_fronts import (
@@ -27,6 +28,7 @@ from paretosoc.results.text.compare_fronts import (
 
 FrontLike = Front | str | Path
 LEAST_RUNS = 2
+_PERCENT = Quantity("PERCENT", Fraction(0), Fraction(100))
 
 
 def hypervolume(front: Front, reference: ArrayLike | None = None) -> float:
@@ -87,8 +89,7 @@ def attainment(fronts: Sequence[FrontLike], percent: float = 50) -> NDArray[np.f
     """
     import moocore
 
-    if not isinstance(percent, int | float) or not 0 <= percent <= 100:
-        raise wrong_argument("percent", "a number from 0 to 100", percent)
+    percent = float(_PERCENT.read(percent, "percent"))
     parts = _all_minimised("fronts", fronts)
     signs = parts[0][1]
     if len(signs) not in (2, 3):
@@ -164,6 +165,7 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
     if not runs:
         raise WorkloadError("runs: one method at least is required, got none")
     for name, fronts in runs.items():
+        _check_listed(f"runs: of {name!r}", fronts)
         if len(fronts) < LEAST_RUNS:
             raise WorkloadError(
                 f"runs: of {name!r} {LEAST_RUNS} fronts at least are required, got {len(fronts)}"
@@ -200,8 +202,13 @@ def _minimised(front: Front) -> tuple[FloatArray, FloatArray]:
     return front.values * signs, signs
 
 
+def _check_listed(name: str, fronts: object) -> None:
+    if isinstance(fronts, str) or not isinstance(fronts, Sequence):
+        raise wrong_argument(name, "fronts or their folders", fronts)
+
+
 def _all_minimised(name: str, fronts: Sequence[FrontLike]) -> list[tuple[FloatArray, FloatArray]]:
-    check_type(name, fronts, Sequence, "fronts or their folders")
+    _check_listed(name, fronts)
     loaded = [front_of(front) for front in fronts]
     if not loaded:
         raise WorkloadError(f"{name}: one front at least is required, got none")

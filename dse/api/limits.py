@@ -14,6 +14,7 @@ from paretosoc.dse.space.members import rows_of
 from paretosoc.dse.tools.analysis.limits import LimitPrice as NumericPrice
 from paretosoc.dse.tools.analysis.limits import LimitPrices as NumericPrices
 from paretosoc.dse.tools.analysis.limits import limit_prices
+from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import Constraint
 
 
@@ -81,7 +82,7 @@ def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None)
     if front.numeric.robust is not None:
         measure = front.numeric.robust.measure
         raise WorkloadError(f"limits: fronts of nominal costs are required, got one by {measure}")
-    front.numeric.require_members("compare with")
+    front.numeric.require_members("better")
     rows = rows_of(front.numeric.members)
     found = limit_prices(front.problem, rows, seed=seed, jobs=jobs or os.cpu_count() or 1)
     return LimitPrices(
@@ -94,16 +95,14 @@ def limits(front: Front | str | Path, *, seed: int = 0, jobs: int | None = None)
 
 def _price(front: Front, price: NumericPrice) -> LimitPrice:
     objective = front.problem.objectives[price.column]
-    values = (objective.shown(value) for value in (price.now, price.then, price.without))
-    now, then, without = values
     return LimitPrice(
         limit=_name(price.constraint),
         at=limit_in_units(price.constraint, price.constraint.limit)[0],
         relaxed_to=limit_in_units(price.constraint, price.relaxed_to)[0],
         objective=front.objectives[price.column],
-        now=now,
-        then=then,
-        without=without,
+        now=objective.shown(price.now),
+        then=objective.shown(price.then),
+        without=objective.shown(price.without),
     )
 
 

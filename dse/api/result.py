@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from paretosoc.dse.inputs.arguments import path_of
+from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import other_kind
 
@@ -54,11 +55,13 @@ class Result(Protocol):
         ...
 
     @classmethod
-    def drawn(cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[str]) -> Picture:
+    def drawn(
+        cls, what: str, named: Sequence[tuple[str, Self]], members: Sequence[int | str]
+    ) -> Picture:
         """Return a picture of one or several results, one of ``PLOTS``."""
         ...
 
-    def trace(self, members: Sequence[str]) -> tuple[bytes, list[str]]:
+    def trace(self, members: Sequence[int | str]) -> tuple[bytes, list[str]]:
         """Return a trace for Perfetto, and the titles of the members in it."""
         ...
 
@@ -91,3 +94,13 @@ def check_plot(what: str) -> None:
     """
     if what not in PLOTS:
         raise ResultError(f"plot: one of {', '.join(PLOTS)} is required, got {what!r}")
+
+
+def check_members(members: object) -> None:
+    """Accept a list of members by position or name.
+
+    Raises:
+        WorkloadError: on anything else, such as one name.
+    """
+    if isinstance(members, str) or not isinstance(members, Sequence):
+        raise wrong_argument("members", "a list of positions and names", members)

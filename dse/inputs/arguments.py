@@ -74,6 +74,7 @@ ARGUMENTS: dict[str, Flag | Whole | _Checked] = {
     "neighbours": _ANY_COUNT,
     "overwrite": Flag(),
     "pictures": Flag(),
+    "prove": Flag(),
     "population": Whole(2, MAX_COUNT),
     "raise_on_failure": Flag(),
     "rebalanced": _ANY_COUNT,

@@ -304,11 +304,14 @@ def texts_by_name(given: Iterable[str], option: str, form: str) -> dict[str, str
         if not name or not value:
             raise wrong_argument(option, form, text)
         if found.setdefault(name, value) != value:
-            raise WorkloadError(
-                f"{option}: one {form} for each {form.partition('=')[0]} is required, got "
-                f"{name}={found[name]} and {text}"
-            )
+            what = f"{form} for each {form.partition('=')[0]}"
+            raise not_one(option, what, f"{name}={found[name]}", text)
     return found
+
+
+def not_one(option: str, what: str, first: str, second: str) -> WorkloadError:
+    """Return the error about two values of one name."""
+    return WorkloadError(f"{option}: one {what} is required, got {first} and {second}")
 
 
 def wrong_argument(name: str, words: str, value: object) -> WorkloadError:

@@ -15,17 +15,38 @@ from paretosoc.dse.inputs.kinds import (
     Quantity,
     Whole,
     WholeOr,
+    not_one,
     texts_by_name,
     wrong_argument,
 )
 from paretosoc.results.problem.own_objective import OwnObjective, remember
+
+
+class ByName(Kind):
+    """Values by name, as pairs of both."""
+
+    def given(self, value: Sequence[tuple[Any, Any]]) -> dict[Any, Any]:
+        return dict(value)
+
+
+def items_by_name(value: Any, name: str, example: dict[str, Any], each: type = object) -> list[Any]:
+    """Return the items of a mapping from texts to values of the type ``each``.
+
+    Raises:
+        WorkloadError: on anything else.
+    """
+    pairs = list(value.items()) if isinstance(value, Mapping) else [(None, None)]
+    if not all(isinstance(key, str) and isinstance(one, each) for key, one in pairs):
+        raise wrong_argument(name, f"a mapping such as {example}", value)
+    return pairs
+
 
 Pinned = tuple[str, int, int | None, str]
 """Network, first group, last group or None for the network's last, and their unit."""
 
 
 @dataclass(frozen=True)
-class PerName(Kind):
+class PerName(ByName):
     """A number for all networks or memory pools, or numbers by name."""
 
     each: Quantity | Whole | WholeOr
@@ -59,9 +80,6 @@ class PerName(Kind):
             numbers.append((owner if equals else None, value))
         return tuple(numbers)
 
-    def given(self, value: Sequence[tuple[str | None, Any]]) -> dict[str | None, Any]:
-        return dict(value)
-
     def schema(self) -> dict[str, Any]:
         number = "number" if isinstance(self.each, Quantity) else "integer"
         each = self.each.each if isinstance(self.each, WholeOr) else self.each
@@ -82,6 +100,9 @@ class ChoicesPerName(PerName):
 
     def read(self, value: Any, name: str) -> tuple[tuple[str | None, Any], ...]:
         by_name = value if isinstance(value, Mapping) else {None: value}
+        if any(given in ([], ()) for given in by_name.values()):
+            words = f"an integer {self.each.words}, or several,"
+            raise wrong_argument(name, words, value)
         return tuple(
             (owner, self.each.read(number, name))
             for owner, given in by_name.items()
@@ -141,7 +162,7 @@ class Objectives(Names):
 
 
 @dataclass(frozen=True)
-class PerUnit(Kind):
+class PerUnit(ByName):
     """One of several words for all units, or words by unit."""
 
     words: tuple[str, ...]
@@ -170,17 +191,15 @@ def is_pin(text: str) -> bool:
     return ":" in owner or (value[:1].isalpha() and value not in ("max", "min"))
 
 
-class Clocks(Kind):
+class Clocks(ByName):
     """A clock of each domain: MHz, ``max`` or ``min``."""
 
     json_type = dict[str, float | str] | None
     form = "DOMAIN=MHZ"
 
     def read(self, value: Any, name: str) -> tuple[tuple[str, str | Fraction], ...]:
-        if not isinstance(value, Mapping):
-            raise wrong_argument(name, "a mapping such as {'gpu': 1377}", value)
         clocks = []
-        for domain, clock in value.items():
+        for domain, clock in items_by_name(value, name, {"gpu": 1377}):
             number = exact(clock)
             if number is None and clock not in ("max", "min"):
                 raise wrong_argument(name, "max, min or a frequency in MHz for each domain", clock)
@@ -196,27 +215,19 @@ class Clocks(Kind):
                 raise wrong_argument(name, f"{FIXES} (or with a unit: MHz, GHz)", text)
             clock = value if number is None else number
             if clocks.setdefault(domain, clock) != clock:
-                raise WorkloadError(
-                    f"{name}: one clock for each domain is required, got "
-                    f"{domain}={clock_text(clocks[domain])} and {domain}={value}"
-                )
+                other = f"{domain}={clock_text(clocks[domain])}"
+                raise not_one(name, "clock for each domain", other, text)
         return tuple(clocks.items())
 
 
-class ByNetwork(Kind):
+class ByNetwork(ByName):
     """Names by network."""
 
     json_type = dict[str, str] | None
     form = "NETWORK=NAME"
 
     def read(self, value: Any, name: str) -> tuple[tuple[str, str], ...]:
-        pairs = value.items() if isinstance(value, Mapping) else [(None, None)]
-        if not all(isinstance(word, str) and word for pair in pairs for word in pair):
-            raise wrong_argument(name, "a mapping such as {'detect': 'yolo11n'}", value)
-        return tuple(pairs)
-
-    def given(self, value: Sequence[tuple[str, str]]) -> dict[str, str]:
-        return dict(value)
+        return tuple(items_by_name(value, name, {"detect": "yolo11n"}, str))
 
     def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, str], ...]:
         return tuple(texts_by_name(given, name, self.form).items())
@@ -235,11 +246,14 @@ class Pins(Kind):
             ranges = given if isinstance(given, Mapping) else {(0, None): given}
             for groups, unit in ranges.items():
                 match network, groups, unit:
-                    case str(), (int(first), int() | None as last), str():
+                    case str(), (int(first), int() | None as last), str() if (
+                        0 <= first <= (first if last is None else last)
+                    ):
                         pins.append((network, first, last, unit))
                     case _:
                         words = "network -> unit, or -> {(first group, last group): unit}"
-                        raise wrong_argument(name, words, value)
+                        order = "0 <= first group <= last group"
+                        raise wrong_argument(name, f"{words} with {order}", value)
         return tuple(pins)
 
     def parse(self, given: Sequence[str], name: str) -> tuple[Pinned, ...]:
@@ -259,20 +273,15 @@ class Pins(Kind):
         return tuple(pins)
 
 
-class Sizes(Kind):
+class Sizes(ByName):
     """Sizes of dimensions by name."""
 
     json_type = dict[str, int] | None
     form = "[NETWORK:]NAME=N"
 
     def read(self, value: Any, name: str) -> tuple[tuple[str, int], ...]:
-        if not isinstance(value, Mapping):
-            raise wrong_argument(name, "a mapping such as {'batch': 1}", value)
-        read = Whole(1, 10**9).read
-        return tuple((key, read(size, f"{name} of {key!r}")) for key, size in value.items())
-
-    def given(self, value: Sequence[tuple[str, int]]) -> dict[str, int]:
-        return dict(value)
+        read, pairs = Whole(1, 10**9).read, items_by_name(value, name, {"batch": 1})
+        return tuple((key, read(size, f"{name} of {key!r}")) for key, size in pairs)
 
     def parse(self, given: Sequence[str], name: str) -> tuple[tuple[str, int], ...]:
         sizes: dict[str, int] = {}
@@ -282,8 +291,5 @@ class Sizes(Kind):
                 raise wrong_argument(name, "NAME=N with N from 1", text)
             key, size = found[1], int(found[2])
             if sizes.setdefault(key, size) != size:
-                raise WorkloadError(
-                    f"{name}: one size for each dimension is required, got {key}={sizes[key]} and "
-                    f"{key}={size}"
-                )
+                raise not_one(name, "size for each dimension", f"{key}={sizes[key]}", text)
         return tuple(sizes.items())

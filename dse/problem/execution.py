@@ -11,13 +11,12 @@ from paretosoc.dse.workload.fields import Fits
 from paretosoc.dse.workload.options import (
     FIELDS,
     FILES,
-    MAX_FRAMES_IN_FLIGHT,
     Options,
     ThroughputModel,
     as_written,
 )
 from paretosoc.dse.workload.with_options import period_of_rates_s
-from paretosoc.dse.workload.workload import Workload
+from paretosoc.dse.workload.workload import MAX_FRAMES_IN_FLIGHT, Workload
 from paretosoc.platforms.source import round_half_up
 from paretosoc.results.problem.execution import (
     ChannelUse,

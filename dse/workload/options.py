@@ -39,7 +39,7 @@ from paretosoc.dse.inputs.kinds_by_name import (
     Sizes,
 )
 from paretosoc.dse.workload.fields import Field, Fits, limit
-from paretosoc.dse.workload.workload import WorkloadNetwork
+from paretosoc.dse.workload.workload import MAX_FRAMES_IN_FLIGHT, WorkloadNetwork
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.execution import DISPATCHES, MAX_BATCH, IdleTime, SearchedOrder
 from paretosoc.results.problem.limits import (
@@ -64,7 +64,6 @@ if TYPE_CHECKING:
 
 MAX_RELEASES = 1000
 """Most releases of a network with a rate within the period of all."""
-MAX_FRAMES_IN_FLIGHT = 8
 
 
 class Scenario(Enum):

@@ -92,15 +92,20 @@ def with_batches(workload: Workload, options: Options) -> Workload:
     variants several.
 
     Raises:
-        WorkloadError: on a network that is not there, or several batches in frames of all networks.
+        WorkloadError: on a network that is not there, or several batches in frames of all networks,
+            of one copy alone or beside a batch of one.
     """
     check_names(as_written("batch"), dict(options.batch), workload.names)
 
     def with_batch(network: WorkloadNetwork) -> WorkloadNetwork:
         of_all, of_copies, own = network.values_of(options.batch)
         batches = of_copies or ([] if network.is_task else of_all)
-        if len(batches) < 2:
-            batches = own or batches
+        if own and own != of_copies and max(len(own), len(batches)) > 1:
+            raise WorkloadError(
+                f"{as_written('batch')}: several batches are of all copies of a network, got "
+                f"{', '.join(map(str, own))} of {network.name!r} alone"
+            )
+        batches = own or batches
         if len(batches) > 1:
             return replace(network, variants=_of_each_batch(network, batches))
         for batch in batches:

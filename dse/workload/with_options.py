@@ -12,7 +12,6 @@ from typing import Any
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.options import (
     FIELDS,
-    MAX_FRAMES_IN_FLIGHT,
     MAX_RELEASES,
     NETWORK_LIMITS,
     Options,
@@ -20,7 +19,12 @@ from paretosoc.dse.workload.options import (
     as_written,
 )
 from paretosoc.dse.workload.variants import check_names, with_variants
-from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, with_unique_names
+from paretosoc.dse.workload.workload import (
+    MAX_FRAMES_IN_FLIGHT,
+    Workload,
+    WorkloadNetwork,
+    with_unique_names,
+)
 from paretosoc.dse.workload.workload_check import check_workload
 
 

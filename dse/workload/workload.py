@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.arguments import MAX_COUNT, check_type
-from paretosoc.dse.inputs.exact_numbers import Number, exact
-from paretosoc.dse.inputs.kinds import Choice, Flag, Whole, wrong_argument
+from paretosoc.dse.inputs.arguments import check_type
+from paretosoc.dse.inputs.exact_numbers import Number
+from paretosoc.dse.inputs.kinds import Choice, Flag, Kind, Quantity, Whole
 from paretosoc.results.problem.runtimes import Runtime
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats import GRAPH_SUFFIX, is_graph_file
@@ -24,6 +24,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 """Endings of workload files."""
 
 MAX_COPIES = 64
+MAX_FRAMES_IN_FLIGHT = 8
 Value = TypeVar("Value")
 
 
@@ -180,8 +181,10 @@ class Workload:
         or ``NAME*COPIES``, or from the tuple of its networks.
 
         Raises:
-            WorkloadError: on a name that is unknown, or a value that is not of its type.
+            WorkloadError: on a name that is unknown, or a value that is not of its type or range.
         """
+        if names and networks:
+            raise WorkloadError("networks: names or networks=, not both, are required")
         if len(names) == 1 and isinstance(names[0], tuple):
             networks = names[0]
         elif names:
@@ -193,21 +196,22 @@ class Workload:
                         "dse.Problem and dse.explore take a workload file by its path"
                     )
             networks = workload_of([str(name) for name in names], find_network).networks
+        check_type("networks", networks, tuple, "a tuple of networks")
         for network in networks:
             check_type("networks", network, WorkloadNetwork, "a network for each")
-        numbers = {"frames_per_second": frames_per_second, "power_cap_w": power_cap_w}
-        for name, number in numbers.items():
-            if number is not None and exact(number) is None:
-                raise wrong_argument(name, "a number", number)
-            object.__setattr__(self, name, None if number is None else exact(number))
-        for name, value in (
-            ("networks", networks),
-            ("frames_in_flight", Whole(1, MAX_COUNT).read(frames_in_flight, "frames_in_flight")),
-            ("free_running", Flag().read(free_running, "free_running")),
-            ("runtime", None if runtime is None else Choice(Runtime).read(runtime, "runtime")),
-            ("inputs", inputs),
-        ):
-            object.__setattr__(self, name, value)
+        object.__setattr__(self, "networks", networks)
+        object.__setattr__(self, "inputs", inputs)
+        kinds: tuple[tuple[str, Kind, object], ...] = (
+            ("frames_in_flight", Whole(1, MAX_FRAMES_IN_FLIGHT), frames_in_flight),
+            ("frames_per_second", Quantity("HZ"), frames_per_second),
+            ("power_cap_w", Quantity("W"), power_cap_w),
+            ("free_running", Flag(), free_running),
+            ("runtime", Choice(Runtime), runtime),
+        )
+        optional = ("frames_per_second", "power_cap_w", "runtime")
+        for name, kind, value in kinds:
+            known = None if value is None and name in optional else kind.read(value, name)
+            object.__setattr__(self, name, known)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.fields import Fits
-from paretosoc.dse.workload.options import FIELDS, MAX_FRAMES_IN_FLIGHT, NETWORK_LIMITS
+from paretosoc.dse.workload.options import FIELDS, NETWORK_LIMITS
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.results.problem.arithmetic import MAX_PRIORITY
 from paretosoc.results.problem.execution import MAX_BATCH
@@ -37,15 +37,6 @@ def check_workload(workload: Workload) -> None:
     _check_waiting(workload)
     for network in workload.networks:
         _check_phase(network, {entry.name: entry for entry in workload.networks})
-    if not 1 <= workload.frames_in_flight <= MAX_FRAMES_IN_FLIGHT:
-        raise WorkloadError(
-            f"frames_in_flight: from 1 to {MAX_FRAMES_IN_FLIGHT} is required, "
-            f"got {workload.frames_in_flight}"
-        )
-    for name in ("frames_per_second", "power_cap_w"):
-        number = getattr(workload, name)
-        if number is not None and number <= 0:
-            raise WorkloadError(f"{name}: a number above 0 is required, got {number}")
 
 
 def _check_network(network: WorkloadNetwork, names: list[str], *, free_running: bool) -> None:

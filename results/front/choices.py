@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from itertools import accumulate
+from numbers import Rational
 from operator import or_
 
 import numpy as np
@@ -76,8 +77,10 @@ def choose(front: Front, resolution: float | None = None) -> Choices:
         ResultError: if it is not such a share.
     """
     if resolution is not None:
-        if not 0 <= resolution < 1:
-            raise ResultError(f"resolution: must be from 0 to below 1, got {resolution:g}")
+        if not isinstance(resolution, float | Rational | np.floating) or not 0 <= resolution < 1:
+            raise ResultError(
+                f"resolution: a number from 0 to below 1 is required, got {resolution!r}"
+            )
         return _choices(front, round(resolution * PPM))
     named = list(mark_members(front))
     most = max(MOST, len(named))

@@ -62,8 +62,8 @@ def marked_member(front: Front, mark: str) -> int | None:
     return next((index for index, marks in mark_members(front).items() if mark in marks), None)
 
 
-def choose_member(front: Front, text: str) -> int:
-    """Return the index of the member that ``text`` names: a number from 0, or a mark of the front.
+def choose_member(front: Front, which: int | str) -> int:
+    """Return the index of the member that is named: by a number from 0, or a mark of the front.
 
     ``fastest`` and ``lowest-energy`` exist for all objectives. A front of one member has it as its
     knee, too. The fastest is best at the first objective of time (a latency, a response, a rate),
@@ -75,7 +75,7 @@ def choose_member(front: Front, text: str) -> int:
             members.
     """
     front.require_members("choose")
-    count = len(front.members)
+    text, count = str(which), len(front.members)
     if (index := member_number(text, count)) is not None:
         return index
     by_name = {

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from paretosoc.dse.api.result import check_plot
+from paretosoc.dse.api.result import check_members, check_plot
 from paretosoc.dse.api.views.sureness import choice_intervals
+from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.named_members import (
     FASTEST,
@@ -24,7 +25,7 @@ _TWO_ENDS = (FASTEST, LOWEST_ENERGY)
 
 
 def front_figure(
-    what: str, named: Sequence[tuple[str, Front]], members: Sequence[str] = ()
+    what: str, named: Sequence[tuple[str, Front]], members: Sequence[int | str] = ()
 ) -> Picture:
     """Return a figure of one or several fronts: see :meth:`dse.Front.figure`."""
     from paretosoc.fitness.execution import scheduled
@@ -35,6 +36,9 @@ def front_figure(
     from paretosoc.results.plots.roofline import draw_roofline
 
     check_plot(what)
+    check_members(members)
+    if not named:
+        raise wrong_argument("named", "one front at least", named)
     fronts = [(name, front.numeric) for name, front in named]
     if what == "front":
         if len(fronts) > 1:
@@ -50,8 +54,8 @@ def front_figure(
         )
         for n, (name, front) in enumerate(fronts)
         for index in dict.fromkeys(
-            choose_member(front, text)
-            for text in members or ((FASTEST,) if what == "gantt" else _TWO_ENDS)
+            choose_member(front, which)
+            for which in members or ((FASTEST,) if what == "gantt" else _TWO_ENDS)
         )
     ]
     if what == "roofline":

@@ -54,6 +54,41 @@ REFUSED_BY_PROBLEM = {
     "frames_in_flight: an integer": lambda: make(frames_in_flight=0),
     "pins: network -> .* got {'alexnet': 3}": lambda: make(pins={"alexnet": 3}),
     "pins: network -> .* got 3": lambda: make(pins=3),
+    "pins: network -> .* 0 <= first group <= last group is r.*-1": lambda: make(
+        ["alexnet", "squeezenet"], pins={"squeezenet": {(-1, 0): "gpu"}}
+    ),
+    "pins: network -> .* got {'alexnet': {.1, 0.: 'gpu'}}": lambda: make(
+        pins={"alexnet": {(1, 0): "gpu"}}
+    ),
+    "batch: an integer from 1 .*, or several, is required, got .]": lambda: make(batch=[]),
+    "batch: an integer .* got {'alexnet': .]}": lambda: make(batch={"alexnet": []}),
+    "fixed: a mapping such as {'gpu': 1377} is required, got {1: 2}": lambda: make(fixed={1: 2}),
+    "dimensions: a mapping such as {'batch': 1} is .* got {1: 2}": lambda: make(dimensions={1: 2}),
+    "networks: names or networks=, not both": lambda: dse.Workload(
+        "alexnet", networks=dse.Workload("vgg19").networks
+    ),
+    "networks: a tuple of networks is required, got 3": lambda: dse.Workload(networks=3),
+    "frames_in_flight: an integer from 1 to 8 is required, got 9": lambda: dse.Workload(
+        "vgg19", frames_in_flight=9
+    ),
+    "frames_per_second: a number from .* got -9": lambda: dse.Workload(
+        "vgg19", frames_per_second=-9
+    ),
+    "power_cap_w: a number from .* got 10000000000": lambda: dse.Workload(
+        "vgg19", power_cap_w=10**10
+    ),
+    "runs: of 'a': fronts or their folders is required, got 3": lambda: dse.statistics({"a": 3}),  # type: ignore[dict-item]
+    "runs: of 'a': fronts .* got 'runs/demo'": lambda: dse.statistics({"a": "runs/demo"}),
+    "fronts: fronts or their folders is required, got 'runs/": lambda: dse.attainment("runs/demo"),
+    "folder: a path is required, got 3": lambda: dse.choose("alexnet", [PLATFORM], folder=3),
+    "prove: True or False is required, got 'no'": lambda: dse.choose("alexnet", prove="no"),
+    "on_progress: a function": lambda: dse.choose("alexnet", on_progress=5),
+    "prices: a number of at least 0 for each board is required, got {1: 2}": lambda: dse.choose(
+        "alexnet",
+        [PLATFORM],
+        prices={1: 2},  # type: ignore[dict-item]
+    ),
+    "named: one front at least is required, got .]": lambda: dse.Front.figure("front", []),
     "max_transitions: an integer from 0 to 10.6, or any, is": lambda: make(max_transitions="few"),
     "scenario: one of instances, same-input, stream .* 'x'": lambda: make(scenario="x"),
     "scenario='stream': throughput is required among the obj.*got latency, energy": lambda: make(
@@ -128,6 +163,11 @@ def test_what_cannot_be_explored_is_refused(message: str, problem: dse.Problem) 
         (lambda f: dse.load(f).save(5), "folder: a path is required, got 5"),
         (lambda f: dse.load(f).plot(f / "a.svg", "gantt", members="knee"), "members: a list of"),
         (lambda f: dse.load(f).plot(f / "a.svg", "gantt", members=5), "members: a list of"),
+        (lambda f: dse.load(f).trace("fastest"), "members: a list of"),
+        (lambda f: dse.Front.figure("gantt", [("", dse.load(f))], "knee"), "members: a list of"),
+        (lambda f: dse.load(f).to_optuna(5), "path: a path is required, got 5"),
+        (lambda f: dse.load(f).to_optuna(f), "path .*: a file is required, got a folder"),
+        (lambda f: dse.load(f).views(width=80, resolution="few"), "resolution: a number from 0"),
         (lambda f: dse.load(f).choices("few"), "resolution: a number from 0 to below 1 .* 'few'"),
         (lambda f: dse.load(f).rows("few"), "resolution: a number from 0 to below 1 .* 'few'"),
         (lambda f: dse.deploy(5, "sysfs", f), "front: a front, or its folder"),
@@ -147,6 +187,23 @@ def test_what_cannot_be_done_with_a_folder(
 ) -> None:
     with pytest.raises(dse.DseError, match=message):
         call(folder)
+
+
+def test_members_are_named_by_position_everywhere(front: dse.Front, tmp_path: Path) -> None:
+    assert front.trace([0, "fastest"]) == front.trace(["0", "fastest"])
+    by_text = dse.Front.drawn("gantt", [("", front)], ["0"])
+    assert dse.Front.drawn("gantt", [("", front)], [0]) == by_text
+
+
+def test_an_empty_front_has_no_price_of_limits(front: dse.Front) -> None:
+    empty = replace(front, numeric=replace(front.numeric, members=()))
+    with pytest.raises(dse.DseError, match="the front is empty: it has no member"):
+        dse.limits(empty)
+
+
+def test_a_share_of_runs_is_any_number(front: dse.Front) -> None:
+    found = dse.attainment([front, front], np.int64(50))
+    assert np.array_equal(found, dse.attainment([front, front], 50))
 
 
 def test_names_stand_for_what_they_name(problem: dse.Problem) -> None:

@@ -11,8 +11,8 @@ import pytest
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.execution import check_objectives, choose_execution
-from paretosoc.dse.workload.options import MAX_FRAMES_IN_FLIGHT, Options, ThroughputModel
-from paretosoc.dse.workload.workload import Workload, workload_of
+from paretosoc.dse.workload.options import Options, ThroughputModel
+from paretosoc.dse.workload.workload import MAX_FRAMES_IN_FLIGHT, Workload, workload_of
 from paretosoc.results.problem.execution import (
     ChannelUse,
     ClosedForm,

@@ -6,6 +6,7 @@ import onnx
 import pytest
 
 import paretosoc as dse
+from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.workload.with_options import with_dimensions
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork, workload_of
@@ -36,6 +37,15 @@ def test_limits_hold_for_all_copies(given, limits) -> None:
 def test_batches() -> None:
     assert problem_of(batch={"squeezenet": 2}).images == (2, 2)
     assert problem_of(batch={"squeezenet": 2, "squeezenet#2": 4}).images == (2, 4)
+
+
+@pytest.mark.parametrize(
+    "batch", [{"squeezenet#2": [1, 2]}, {"squeezenet": [1, 2], "squeezenet#2": 4}]
+)
+def test_copies_have_one_choice_of_batches(batch) -> None:
+    words = r"^batch: several batches are of all copies .*, got .* of 'squeezenet#2' alone"
+    with pytest.raises(WorkloadError, match=words):
+        problem_of(batch=batch, free_running=True, variants={"squeezenet": "squeezenet-batch1"})
 
 
 @pytest.mark.parametrize(

@@ -104,7 +104,7 @@ def test_the_first_of_the_worst_values_does_not_overflow(front):
 
 @pytest.mark.parametrize("resolution", [-0.01, 1.0, float("nan")])
 def test_a_resolution_is_a_share(front, resolution):
-    with pytest.raises(ResultError, match="resolution: must be from 0 to below 1, got"):
+    with pytest.raises(ResultError, match="resolution: a number from 0 to below 1"):
         choose(front, resolution)
 
 
