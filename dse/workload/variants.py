@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import prod
 
+from paretosoc.common.files import naming
 from paretosoc.common.options import as_written as in_words
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
@@ -116,7 +117,8 @@ def with_batches(workload: Workload, options: Options) -> Workload:
     workload = replace(workload, networks=tuple(map(with_batch, workload.networks)))
     for network in workload.networks:
         counts_images = workload.free_running or options.free_running or network.rate_hz is not None
-        check_variants(network, counts_images=counts_images)
+        with naming(network.title, WorkloadError):
+            check_variants(network, counts_images=counts_images)
     return workload
 
 

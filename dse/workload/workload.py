@@ -127,6 +127,11 @@ class WorkloadNetwork:
         )
 
     @property
+    def title(self) -> str:
+        """Return the beginning of messages about it."""
+        return f"{'task' if self.is_task else 'network'} {self.name!r}"
+
+    @property
     def is_task(self) -> bool:
         """Return whether it is no network."""
         return bool(self.times) or self.is_graph
