@@ -19,13 +19,16 @@ memory."""
 
 
 @contextmanager
-def naming(place: object, error: type[DseError]) -> Iterator[None]:
-    """Return a context in which messages of errors of a class begin with a place, such as a
-    file."""
+def naming(
+    place: object, error: type[DseError], of: type[Exception] | None = None
+) -> Iterator[None]:
+    """Return a context in which messages of errors of a class begin with a place, such as a file,
+    unless that is empty. ``of``: the class that the errors have, if it is another one."""
+    caught = error if of is None else of
     try:
         yield
-    except error as cause:
-        raise error(f"{place}: {cause}") from None
+    except caught as cause:
+        raise error(f"{place}: {cause}" if place else str(cause)) from None
 
 
 def read_file(path: str | Path, error: type[DseError], max_bytes: int = MAX_BYTES) -> bytes:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from paretosoc.common.files import read_file
+from paretosoc.common.files import naming, read_file
 from paretosoc.dse.errors import WorkloadError
 
 MAX_BYTES = 1_000_000
@@ -32,12 +32,10 @@ def parse_input(data: bytes, file: str, schema: str) -> Any:
     from paretosoc.platforms.errors import PlatformError
     from paretosoc.platforms.io.exact_json import parse_exact
 
-    try:
+    # The readers are shared with platform files.
+    with naming("", WorkloadError, PlatformError):
         read = parse_exact if file.lower().endswith(".json") else parse_yaml
         document: Any = read(data, file)
-    except PlatformError as error:
-        # The readers are shared with platform files.
-        raise WorkloadError(str(error)) from None
     check_content(document, file, schema)
     return document
 
@@ -51,7 +49,5 @@ def check_content(content: Any, label: str, schema: str) -> None:
     from paretosoc.platforms.errors import PlatformError
     from paretosoc.platforms.io.exact_json import check_against_schema
 
-    try:
+    with naming("", WorkloadError, PlatformError):
         check_against_schema(content, schema, label, package="paretosoc.dse.inputs.data")
-    except PlatformError as error:
-        raise WorkloadError(str(error)) from None

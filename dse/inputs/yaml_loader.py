@@ -10,6 +10,7 @@ import re
 from functools import cache
 from typing import Any
 
+from paretosoc.common.files import naming
 from paretosoc.common.text import has_control_characters
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.platforms.errors import PlatformError
@@ -129,13 +130,11 @@ def _value(node: Any, label: str) -> Any:
 def _plain(text: str, line: str) -> Any:
     if text in _WORDS:
         return _WORDS[text]
-    try:
+    with naming(line, WorkloadError, PlatformError):
         if _WHOLE.match(text):
             return exact_integer(text)
         if _DECIMAL.match(text):
             return exact_decimal(text)
-    except PlatformError as error:
-        raise WorkloadError(f"{line}: {error}") from None
     return text
 
 

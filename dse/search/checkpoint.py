@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
-from paretosoc.common.files import check_replaceable, read_file, replace_file
+from paretosoc.common.files import check_replaceable, naming, read_file, replace_file
 from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.base import EngineState, checked_rows
 from paretosoc.dse.space.design_space import DesignSpace
@@ -119,10 +119,8 @@ class CheckpointFile:
         if not self.path.exists():
             return None
         data = read_file(self.path, ResultError)
-        try:
+        with naming(self.path, ResultError, ValueError):
             return _state_from(data, self._identity, self._space, self._constraints)
-        except ValueError as error:
-            raise ResultError(f"{self.path}: {error}") from None
 
 
 def _bytes_of(state: SearchState, identity: Identity) -> bytes:

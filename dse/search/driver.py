@@ -11,6 +11,7 @@ import numpy as np
 
 from paretosoc.common import compiling
 from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.files import naming
 from paretosoc.common.options import as_written
 from paretosoc.common.plugins import plugin_errors
 from paretosoc.dse.errors import WorkloadError
@@ -116,10 +117,8 @@ def search(
     if checkpoint is not None:
         state = checkpoint.read()
         if state is not None:
-            try:
+            with naming(checkpoint.path, ResultError, ValueError):
                 run.restore(state)
-            except ValueError as error:
-                raise ResultError(f"{checkpoint.path}: {error}") from None
     with deferred_interrupt() as interrupt:
         while True:
             # Rows are proposed before the checkpoint is written, which therefore holds them: a

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
+from paretosoc.common.files import naming
 from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean, shortened
 from paretosoc.dse.errors import WorkloadError
@@ -49,15 +49,6 @@ class UserMapping:
         return f"{self.label}: $.{field}" if self.label else argument
 
 
-@contextmanager
-def _as_input(label: str) -> Iterator[None]:
-    """Name the input in errors of the block."""
-    try:
-        yield
-    except ResultError as error:
-        raise WorkloadError(f"{label}: {error}" if label else str(error)) from None
-
-
 def load_mapping(path: Path) -> UserMapping:
     """Read the mapping in a JSON file under ``results/io/schemas/mapping.schema.json``.
 
@@ -66,7 +57,7 @@ def load_mapping(path: Path) -> UserMapping:
             the JSON path.
     """
     data = read_input(path, MAX_BYTES)
-    with _as_input(str(path)):
+    with naming(path, WorkloadError, ResultError):
         document = parse(data)
     return mapping_from_document(document, str(path))
 
@@ -81,7 +72,7 @@ def mapping_from_document(document: Json, label: str) -> UserMapping:
     if isinstance(document, dict) and {"mapping", "objectives"} <= document.keys():
         names = ("mapping", "operating_points", "priorities")
         content = {name: document[name] for name in names if name in document}
-    with _as_input(label):
+    with naming(label or "mapping", WorkloadError, ResultError):
         check_against_schema(content, "mapping")
     clocks = {}
     for domain, value in content.get("operating_points", {}).items():

@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from paretosoc.common.files import naming
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_type
 from paretosoc.dse.inputs.exact_numbers import Number
@@ -306,7 +307,5 @@ def find_network(text: str, locate: Callable[[str], str] = str) -> tuple[str, in
     from paretosoc.sdf.catalogue.catalogue import find_source
 
     source, copies = split_copies(text)
-    try:
+    with naming("", WorkloadError, GraphError):
         return find_source(source, locate), copies
-    except GraphError as error:
-        raise WorkloadError(str(error)) from None

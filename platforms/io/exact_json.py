@@ -11,6 +11,7 @@ from typing import Any
 from paretosoc.common.documents.schema import violation
 from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
+from paretosoc.common.files import naming
 from paretosoc.common.text import shortened
 from paretosoc.platforms.errors import PlatformError
 
@@ -54,10 +55,8 @@ def parse_exact(data: bytes, label: str) -> Any:
         PlatformError: if it is not strict JSON (:func:`common.documents.strict_json.parse_json`),
             or a number is not short. The message begins with ``label``.
     """
-    try:
+    with naming(label, PlatformError, DseError):
         return parse_json(data, integer=exact_integer, decimal=exact_decimal)
-    except DseError as error:
-        raise PlatformError(f"{label}: {error}") from None
 
 
 def json_numbers(value: Any) -> Any:

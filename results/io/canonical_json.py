@@ -10,10 +10,12 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable, Mapping
+from itertools import repeat
 
 from paretosoc.common.documents.marks import INT64_MAX as INT64_MAX
 from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
+from paretosoc.common.files import naming
 from paretosoc.common.text import shortened
 from paretosoc.results.errors import ResultError
 
@@ -47,19 +49,14 @@ def _append(value: Json, indent: str, parts: list[str]) -> None:
         parts.append(_one_line(value))
         return
     inner = indent + "  "
-    opening, closing = ("{", "}") if isinstance(value, dict) else ("[", "]")
-    separator = opening + "\n"
-    if isinstance(value, dict):
-        for key, child in value.items():
-            parts.append(f"{separator}{inner}{_one_line(key)}: ")
-            _append(child, inner, parts)
-            separator = ",\n"
-    else:
-        for child in children:
-            parts.append(separator + inner)
-            _append(child, inner, parts)
-            separator = ",\n"
-    parts.append(f"\n{indent}{closing}")
+    is_object = isinstance(value, dict)
+    keys = (f"{_one_line(key)}: " for key in value) if isinstance(value, dict) else repeat("")
+    separator = "{\n" if is_object else "[\n"
+    for key, child in zip(keys, children, strict=False):
+        parts.append(f"{separator}{inner}{key}")
+        _append(child, inner, parts)
+        separator = ",\n"
+    parts.append(f"\n{indent}{'}' if is_object else ']'}")
 
 
 _one_line = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -111,10 +108,8 @@ def parse(data: bytes) -> Json:
     Raises:
         ResultError: if the text is not that.
     """
-    try:
+    with naming("", ResultError, DseError):
         document: Json = parse_json(data, decimal=_finite)
-    except DseError as error:
-        raise ResultError(str(error)) from None
     return document
 
 

@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 from paretosoc.common.documents.document import read_document, write_document
 from paretosoc.common.documents.marks import Context, Fault
 from paretosoc.common.documents.schema import read_schema, violation
+from paretosoc.common.files import naming
 from paretosoc.results.errors import ResultError
 from paretosoc.results.io.canonical_json import Json, signed
 
@@ -61,10 +62,8 @@ class Document(Generic[T]):
         Raises:
             ResultError: naming the JSON path of a name that is not known, or of uneven rows.
         """
-        try:
+        with naming("", ResultError, Fault):
             return read_document(self.kind, content, context)
-        except Fault as fault:
-            raise ResultError(str(fault)) from None
 
 
 _PACKAGE = "paretosoc.results.io.schemas"

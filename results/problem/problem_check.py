@@ -9,6 +9,7 @@ import numpy as np
 
 from paretosoc.common.documents.marks import Fault
 from paretosoc.common.documents.values import check_values
+from paretosoc.common.files import naming
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import (
     ClosedForm,
@@ -36,10 +37,8 @@ def check_problem(problem: Problem) -> None:
             circle, choices that are allowed but not supported, an objective that the execution
             model does not have.
     """
-    try:
+    with naming("", ResultError, Fault):
         check_values(problem)
-    except Fault as fault:
-        raise ResultError(str(fault)) from None
     for key in ("networks", "domains", "units", "memory_pools"):
         names = [thing.name for thing in getattr(problem, key)]
         for i, name in enumerate(names):

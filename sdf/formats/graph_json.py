@@ -11,7 +11,7 @@ from typing import Any
 from paretosoc.common.documents.schema import violation
 from paretosoc.common.documents.strict_json import parse_json
 from paretosoc.common.errors import DseError
-from paretosoc.common.files import read_file
+from paretosoc.common.files import naming, read_file
 from paretosoc.sdf.errors import GraphError
 from paretosoc.sdf.formats.sdf3_xml import MAX_BYTES, parse_sdf3
 from paretosoc.sdf.formats.tgff import parse_tgff
@@ -80,10 +80,8 @@ def parse_graph_json(data: bytes, *, origin: str = "JSON") -> SdfGraph:
     Raises:
         GraphError: if it is not one. The message names the field.
     """
-    try:
+    with naming(origin, GraphError, DseError):
         document = parse_json(data)
-    except DseError as error:
-        raise GraphError(f"{origin}: {error}") from None
     fault = violation(document, (__package__, "csdf"))
     if fault is not None:
         raise GraphError(f"{origin}: {fault[0]}: {fault[1]}")
