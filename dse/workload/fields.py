@@ -12,7 +12,7 @@ from typing import Any
 from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.kinds import Kind, Quantity, Whole, WholeOr, wrong_argument
+from paretosoc.dse.inputs.kinds import Kind, Quantity, wrong_argument
 from paretosoc.dse.inputs.kinds_by_name import PerName
 from paretosoc.results.io.canonical_json import INT64_MAX
 from paretosoc.results.problem.execution import FreeRunning, Rates
@@ -33,12 +33,12 @@ _OWNERS = {"NETWORK": "network", "POOL": "memory pool"}
 
 @dataclass(frozen=True)
 class Field:
-    """An option: everything that the program says about it.
+    """An option: everything that the program says about it. That of a limit has its ``spec``.
 
     ``option``: its name on the command line, if not that of the library. For a limit without an
     option of its own it is ``--limit NAME``. ``axis``: the key of a campaign file that lists
     values. ``starts_others``: runs of a campaign that differ in this alone have the same rows, so
-    that the front of one can start another. ``spec``: the limit that it sets.
+    that the front of one can start another, as those that differ in a limit.
     """
 
     kind: Kind
@@ -53,8 +53,15 @@ class Field:
     name: str = ""
 
     def named(self, name: str) -> Field:
-        """Return the field of an option with this name in the library."""
-        return replace(self, name=name, option=self.option or f"--{name.replace('_', '-')}")
+        """Return the field of an option with this name in the library. Of a limit its spec says
+        which workloads it fits."""
+        option = self.option or f"--{name.replace('_', '-')}"
+        if self.spec is None:
+            return replace(self, name=name, option=option)
+        fits = Fits.ALL if FreeRunning in self.spec.models else Fits.COMMON_FRAME
+        if len(self.spec.models) == 1:
+            fits = Fits.RATES if self.spec.models == (Rates,) else Fits.FREE_RUNNING
+        return replace(self, name=name, option=option, fits=fits, starts_others=True)
 
     def as_written(self, value: object = None) -> str:
         """Return the option, with a value or alone, as the caller writes it."""
@@ -153,22 +160,6 @@ class Field:
 def split(text: str) -> list[str]:
     """Return the parts of ``latency, energy``."""
     return [part.strip() for part in text.split(",") if part.strip()]
-
-
-def limit(
-    spec: LimitSpec,
-    kind: Quantity | Whole | WholeOr | PerName,
-    help: str,
-    option: str,
-    axis: str,
-    note: str = "",
-    default: str = "",
-) -> Field:
-    """Return the field of a limit, which changes no rows."""
-    fits = Fits.ALL if FreeRunning in spec.models else Fits.COMMON_FRAME
-    if len(spec.models) == 1:
-        fits = Fits.RATES if spec.models == (Rates,) else Fits.FREE_RUNNING
-    return Field(kind, help, option, axis, True, fits, spec, note, default)
 
 
 def parse_limit(text: str, limits: Mapping[str, Field]) -> tuple[str, Any]:

@@ -38,7 +38,7 @@ from paretosoc.dse.inputs.kinds_by_name import (
     Pins,
     Sizes,
 )
-from paretosoc.dse.workload.fields import Field, Fits, limit
+from paretosoc.dse.workload.fields import Field, Fits
 from paretosoc.dse.workload.workload import MAX_FRAMES_IN_FLIGHT, WorkloadNetwork
 from paretosoc.results.problem.arithmetic import PRIORITY_LEVELS
 from paretosoc.results.problem.execution import DISPATCHES, MAX_BATCH, IdleTime, SearchedOrder
@@ -242,32 +242,32 @@ class ProblemOptions(TypedDict, total=False):
     ]
     max_transitions: Annotated[
         int | str | Mapping[str, int | str] | None,
-        limit(
-            TRANSITIONS,
+        Field(
             PerName(WholeOr(Whole(0, MAX_SIZE))),
             "Maximum number of unit changes",
             *("--max-transitions", "transition_limits"),
             default="2 more than layers force; dataflow graphs any",
+            spec=TRANSITIONS,
         ),
     ]
     max_accuracy_loss_percent: Annotated[
         Amount,
-        limit(
-            LOSS,
+        Field(
             PerName(Quantity("PERCENT", Fraction(0), Fraction(10**6))),
             "Maximum loss of accuracy in percent",
             *("--limit max-accuracy-loss", "accuracy_loss_limits"),
             note="With --losses.",
+            spec=LOSS,
         ),
     ]
     deadline_ms: Annotated[
         Amount,
-        limit(
-            DEADLINE,
+        Field(
             _PER_MS,
             "Deadline in ms",
             "--deadline",
             "deadlines_ms",
+            spec=DEADLINE,
         ),
     ]
     tolerance: Annotated[
@@ -283,38 +283,38 @@ class ProblemOptions(TypedDict, total=False):
     ]
     deadline_95_ms: Annotated[
         Amount,
-        limit(
-            RESPONSE_95,
+        Field(
             _PER_MS,
             "Maximum 95th percentile of responses in ms",
             *("--limit deadline-95", "deadlines_95_ms"),
+            spec=RESPONSE_95,
         ),
     ]
     max_jitter_ms: Annotated[
         Amount,
-        limit(
-            JITTER,
+        Field(
             PerName(Quantity("MS", Fraction(0), Fraction(10**6))),
             "Maximum difference of the longest and the shortest response in ms",
             *("--limit max-jitter", "jitter_limits_ms"),
+            spec=JITTER,
         ),
     ]
     max_misses: Annotated[
         int | Mapping[str, int] | None,
-        limit(
-            MISSES,
+        Field(
             PerName(Whole(0, MAX_RELEASES)),
             "Maximum number of late responses in a period",
             *("--limit max-misses", "miss_limits"),
+            spec=MISSES,
         ),
     ]
     min_rate_hz: Annotated[
         Amount,
-        limit(
-            RATE,
+        Field(
             PerName(Quantity("HZ")),
             "Minimum rate of a network in images per second",
             *("--limit min-rate", "min_rates_hz"),
+            spec=RATE,
         ),
     ]
     frames_per_second: Annotated[
@@ -329,30 +329,30 @@ class ProblemOptions(TypedDict, total=False):
     ]
     energy_budget_mj: Annotated[
         Number | None,
-        limit(
-            ENERGY,
+        Field(
             Quantity("MJ"),
             "Energy budget per frame in mJ",
             *("--limit energy-budget", "energy_budgets_mj"),
+            spec=ENERGY,
         ),
     ]
     power_cap_w: Annotated[
         Number | None,
-        limit(
-            POWER,
+        Field(
             Quantity("W"),
             "Cap on the mean power in W, in steps of 1 mW",
             "--power-cap",
             "power_caps_w",
+            spec=POWER,
         ),
     ]
     memory_cap_mb: Annotated[
         Amount,
-        limit(
-            MEMORY,
+        Field(
             PerName(Quantity("MB"), "POOL"),
             "Memory in MB that weights and activations may take",
             *("--limit memory-cap", "memory_caps_mb"),
+            spec=MEMORY,
         ),
     ]
     objectives: Annotated[
