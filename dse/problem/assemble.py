@@ -34,7 +34,7 @@ from paretosoc.dse.workload.with_options import strictest, with_limits
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 from paretosoc.fitness.contention import contention_table
 from paretosoc.fitness.cost_model.power import unit_idle_mw
-from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
+from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts, of_all_groups
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.fitness.costs.transitions import channel_costs
 from paretosoc.fitness.profiles.loss_table import COLUMNS
@@ -73,8 +73,9 @@ def assemble(
     Raises:
         WorkloadError: on an objective, limit or pin of a network that does not exist.
     """
-    powers = [unit.dynamic_mw for table in costs for unit in table.units]
-    knows_power = board_mw > 0 or platform.knows_power or any(map(np.any, powers))
+    tables = [of_all_groups(of_unit) for of_unit in zip(*(c.units for c in costs), strict=True)]
+    has_powers = any(table.dynamic_mw.any() for table in tables)
+    knows_power = board_mw > 0 or platform.knows_power or has_powers
     options = with_default_objectives(options, workload, knows_power=knows_power)
     names = workload.names
     sizes = [len(network.groups) for network in networks]
@@ -108,9 +109,6 @@ def assemble(
         has_phases=any(network.continues is not None for network in workload.networks),
         is_objective=ObjectiveKind.MEMORY in kinds,
     )
-    demands = [
-        np.concatenate([table.units[u].demand_kbps for table in costs]) for u in range(len(units))
-    ]
     rules = RUNTIMES[runtime]
     dispatch = dispatch_of(chips_units, rules, options)
     problem_units = tuple(
@@ -118,10 +116,14 @@ def assemble(
             _unit(
                 platform,
                 entry,
-                [table.units[u] for table in costs],
+                tables[u],
                 # All number formats of a unit have one contention, of the largest demands.
                 np.maximum.reduce(
-                    [demands[v] for v, other in enumerate(units) if other.unit is entry.unit]
+                    [
+                        table.demand_kbps
+                        for table, other in zip(tables, units, strict=True)
+                        if other.unit is entry.unit
+                    ]
                 ),
                 index,
                 is_first=all(other.unit is not entry.unit for other in units[:u]),
@@ -299,7 +301,7 @@ def _check_losses(
 def _unit(
     platform: Platform,
     entry: UnitFormat,
-    costs: Sequence[UnitCosts],
+    costs: UnitCosts,
     demand: IntArray,
     index: dict[str, int],
     *,
@@ -321,22 +323,13 @@ def _unit(
     return ProblemUnit(
         name=entry.name,
         clocks=tuple(index[clock] for clock in unit.clocks),
-        time_ps=np.concatenate([table.time_ps for table in costs]),
-        demand_kbps=np.concatenate([table.demand_kbps for table in costs]),
-        dynamic_mw=np.concatenate([table.dynamic_mw for table in costs]),
+        time_ps=costs.time_ps,
+        demand_kbps=costs.demand_kbps,
+        dynamic_mw=costs.dynamic_mw,
         idle_mw=idle_mw if is_first else np.zeros_like(idle_mw),
         contention=contention,
         max_segments=unit.max_segments if is_first else None,
-        step_ps=_steps(costs),
+        step_ps=costs.step_ps,
         unit=unit.name if entry.is_choice else None,
         number_format=entry.number_format if entry.is_choice else None,
-    )
-
-
-def _steps(costs: Sequence[UnitCosts]) -> IntArray | None:
-    """Return [groups of all networks, ...], or None if nothing grows."""
-    if all(table.step_ps is None or not table.step_ps.any() for table in costs):
-        return None
-    return np.concatenate(
-        [np.zeros_like(t.time_ps) if t.step_ps is None else t.step_ps for t in costs]
     )

@@ -6,7 +6,6 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +16,7 @@ from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.problem.task_tables import task_tables
 from paretosoc.dse.workload.options import Options, as_written
 from paretosoc.dse.workload.workload import TaskTime, Workload, WorkloadNetwork, short_name
-from paretosoc.fitness.cost_model.tables import NetworkCosts, UnitCosts
+from paretosoc.fitness.cost_model.tables import NetworkCosts, of_all_groups
 from paretosoc.fitness.costs.network_costs import choose_units
 from paretosoc.fitness.costs.number_formats import UnitFormat
 from paretosoc.fitness.costs.transitions import carrying_ps
@@ -166,7 +165,7 @@ def graph_tables(
     delays = [carrying_ps(platform, units, size) for size in sizes.values()]
     costs = NetworkCosts(
         network=graph.name,
-        units=tuple(_of_all([task.costs.units[u] for task in tasks]) for u in range(len(entries))),
+        units=tuple(map(of_all_groups, zip(*(task.costs.units for task in tasks), strict=True))),
         transition_ps=np.array(delays, dtype=np.int64).reshape(-1, len(entries), len(entries)),
     )
     groups = tuple(
@@ -179,19 +178,6 @@ def graph_tables(
         GroupedNetwork(graph.name, network, groups, edges),
         costs,
         None,
-    )
-
-
-def _of_all(tables: Sequence[UnitCosts]) -> UnitCosts:
-    """Return the costs of groups after each other on one unit."""
-    return replace(
-        tables[0],
-        time_ps=np.concatenate([table.time_ps for table in tables]),
-        demand_kbps=np.concatenate([table.demand_kbps for table in tables]),
-        dynamic_mw=np.concatenate([table.dynamic_mw for table in tables]),
-        origin=tuple(chain.from_iterable(table.origin for table in tables)),
-        note=tuple(chain.from_iterable(table.note for table in tables)),
-        error=tuple(chain.from_iterable(table.error for table in tables)),
     )
 
 

@@ -247,23 +247,15 @@ def _longest_copy(problem: Problem, e: int) -> float:
 def _slowed(problem: Problem, u: int) -> FloatArray:
     """Return [groups]: the longest time on unit ``u`` at any operating point, slowdown included."""
     unit = problem.units[u]
-    shape = unit.time_ps.shape
-    longest = np.zeros(shape[0], dtype=np.float64)
+    longest = np.zeros(problem.group_count, dtype=np.float64)
+    demands = [
+        {point: int(demand.max(initial=0)) for point, demand, _ in _by_memory_point(problem, v)}
+        for v in range(len(problem.units))
+    ]
     for point, own, time in _by_memory_point(problem, u):
         loss: FloatArray = np.zeros(own.shape, dtype=np.float64)
         if unit.contention is not None:
-            others = sum(
-                max(
-                    (
-                        int(o.max(initial=0))
-                        for p, o, _ in _by_memory_point(problem, v)
-                        if p == point
-                    ),
-                    default=0,
-                )
-                for v in range(len(problem.units))
-                if v != u
-            )
+            others = sum(of_unit[point] for v, of_unit in enumerate(demands) if v != u)
             loss = _max_lost(unit, point, own, others)
         most = np.maximum(time, 0) + problem.most_moving_ps[:, u, None]
         slowed = most * (WORK_PER_PS / (WORK_PER_PS - loss))

@@ -42,9 +42,7 @@ def make_members(
     if not keep_names:
         mapping = in_order_of_use(problem, rows[:, : space.groups])
         rows = np.concatenate((mapping, rows[:, space.groups :]), axis=1)
-    used = np.zeros((len(rows), len(problem.units)), dtype=np.bool_)
-    np.put_along_axis(used, rows[:, : space.groups], True, axis=1)
-    on = space.domains_on(used)
+    on = space.domains_on(space.units_used(rows))
     frame = make_evaluator(problem, jobs=jobs)(rows)
     runs = rules_of(problem).run_members(problem, rows, on, frame, jobs)
     members = []

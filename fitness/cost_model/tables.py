@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.results.costs.cost_origins import CostError, CostOrigin
 
-__all__ = ["CostError", "CostOrigin", "IntArray", "NetworkCosts", "UnitCosts"]
+__all__ = ["CostError", "CostOrigin", "IntArray", "NetworkCosts", "UnitCosts", "of_all_groups"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +41,23 @@ class UnitCosts:
     """Number format of these costs if several may be chosen."""
     step_ps: IntArray | None = None
     """The time by which each further repeat takes longer, if it does."""
+
+
+def of_all_groups(tables: Sequence[UnitCosts]) -> UnitCosts:
+    """Return the costs of the groups of several networks after each other, on one unit."""
+    steps = None
+    if any(table.step_ps is not None and table.step_ps.any() for table in tables):
+        steps = [np.zeros_like(t.time_ps) if t.step_ps is None else t.step_ps for t in tables]
+    return replace(
+        tables[0],
+        time_ps=np.concatenate([table.time_ps for table in tables]),
+        demand_kbps=np.concatenate([table.demand_kbps for table in tables]),
+        dynamic_mw=np.concatenate([table.dynamic_mw for table in tables]),
+        origin=tuple(chain.from_iterable(table.origin for table in tables)),
+        note=tuple(chain.from_iterable(table.note for table in tables)),
+        error=tuple(chain.from_iterable(table.error for table in tables)),
+        step_ps=None if steps is None else np.concatenate(steps),
+    )
 
 
 @dataclass(frozen=True, eq=False)
