@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from paretosoc.common import compiling
 from paretosoc.common.compiling import announce_compilation
@@ -20,6 +21,7 @@ from paretosoc.dse.certificate.strategy import add_formulation, prove_front
 from paretosoc.dse.compile.load import check_address_space, load_bound_code, load_proof_code
 from paretosoc.dse.inputs.arguments import check_arguments
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
+from paretosoc.results.front.front import CertificateSummary
 from paretosoc.results.front.front import Front as NumericFront
 from paretosoc.results.io.canonical_json import INT64_MAX
 
@@ -55,27 +57,18 @@ def certify(
     Raises:
         ResultError: if nothing can be proved about any objective.
     """
-    check_arguments(
-        time_limit_s=time_limit_s,
-        max_nodes=max_nodes,
-        fastest_only=fastest_only,
-        formulation=formulation,
-        jobs=jobs,
-        on_progress=on_progress,
-    )
+    arguments: dict[str, Any] = {
+        "time_limit_s": time_limit_s,
+        "max_nodes": max_nodes,
+        "fastest_only": fastest_only,
+        "formulation": formulation,
+        "jobs": jobs,
+        "on_progress": on_progress,
+    }
+    check_arguments(**arguments)
     front = front_of(front)
-    proof = prove(
-        front,
-        time_limit_s=time_limit_s,
-        max_nodes=max_nodes,
-        fastest_only=fastest_only,
-        formulation=formulation,
-        jobs=jobs,
-        on_progress=on_progress,
-    )
-    if proof is None:
-        return front
-    return front.with_proof(proof)
+    proof = prove(front, **arguments)
+    return front if proof is None else front.with_proof(proof)
 
 
 def prove(
@@ -137,27 +130,22 @@ def _keep_claims(front: Front, proof: ProofOutcome) -> ProofOutcome:
     numeric, found = front.numeric, proof.front
     if _is_claim(proof.certificate) and _is_reached(found, Goal.WHOLE_FRONT):
         return proof
-    if _is_claim(front.certificate) and not _is_claim(proof.certificate):
-        assert numeric.certificate is not None
-        assert front.certificate is not None
-        fastest = CertifiedFront(numeric, numeric.certificate, front.certificate).about(found)
-        if fastest is not None:
-            found = replace(found, certificate=fastest.claim)
-            proof = replace(proof, front=found, certificate=fastest.files)
+    fastest = _claim_about(found, numeric, numeric.certificate, front.certificate)
+    if fastest is not None and not _is_claim(proof.certificate):
+        found = replace(found, certificate=fastest.claim)
+        proof = replace(proof, front=found, certificate=fastest.files)
     reached = [claim.epsilon_ppm for claim in (found.epsilon, found.bounds) if claim is not None]
     least = min((ppm for ppm in reached if ppm is not None), default=INT64_MAX)
-    if numeric.epsilon is not None and front.epsilon is not None and _is_claim(front.epsilon):
-        within = CertifiedFront(numeric, numeric.epsilon, front.epsilon).about(found)
-        if within is not None and (within.claim.epsilon_ppm or 0) < least:
-            found = replace(found, epsilon=within.claim, bounds=None)
-            return replace(proof, front=found, epsilon=within.files, bounds=None, refused=None)
-    if numeric.bounds is not None and front.bounds is not None:
-        bounded = BoundedFront(numeric.bounds, front.bounds).about(found)
-        if bounded is not None and bounded.claim.epsilon_ppm < least:
-            is_all = len(bounded.claim.objectives) == len(found.problem.objectives)
-            found = replace(found, epsilon=None, bounds=bounded.claim)
-            refused = None if is_all else proof.refused
-            return replace(proof, front=found, epsilon=None, bounds=bounded.proof, refused=refused)
+    within = _claim_about(found, numeric, numeric.epsilon, front.epsilon)
+    if within is not None and (within.claim.epsilon_ppm or 0) < least:
+        found = replace(found, epsilon=within.claim, bounds=None)
+        return replace(proof, front=found, epsilon=within.files, bounds=None, refused=None)
+    bounded = _bounds_about(found, front)
+    if bounded is not None and bounded.claim.epsilon_ppm < least:
+        is_all = len(bounded.claim.objectives) == len(found.problem.objectives)
+        found = replace(found, epsilon=None, bounds=bounded.claim)
+        refused = None if is_all else proof.refused
+        return replace(proof, front=found, epsilon=None, bounds=bounded.proof, refused=refused)
     return proof
 
 
@@ -168,19 +156,36 @@ def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:
     numeric, found = front.numeric, gap.front
     if _is_claim(front.epsilon):
         return
-    if numeric.bounds is not None and front.bounds is not None:
-        bounded = BoundedFront(numeric.bounds, front.bounds).about(found)
-        if bounded is not None:
-            found = replace(found, bounds=bounded.claim)
-            gap = replace(gap, front=found, bounds=bounded.proof)
-    if _is_claim(front.certificate):
-        assert numeric.certificate is not None
-        assert front.certificate is not None
-        fastest = CertifiedFront(numeric, numeric.certificate, front.certificate).about(found)
-        if fastest is not None:
-            found = replace(found, certificate=fastest.claim, epsilon=found.certificate)
-            gap = replace(gap, front=found, certificate=fastest.files, epsilon=gap.certificate)
+    bounded = _bounds_about(found, front)
+    if bounded is not None:
+        found = replace(found, bounds=bounded.claim)
+        gap = replace(gap, front=found, bounds=bounded.proof)
+    fastest = _claim_about(found, numeric, numeric.certificate, front.certificate)
+    if fastest is not None:
+        found = replace(found, certificate=fastest.claim, epsilon=found.certificate)
+        gap = replace(gap, front=found, certificate=fastest.files, epsilon=gap.certificate)
     front.with_proof(gap).save(folder, overwrite=True, pictures=False)
+
+
+def _claim_about(
+    found: NumericFront,
+    earlier: NumericFront,
+    claim: CertificateSummary | None,
+    files: ProofArtifacts | None,
+) -> CertifiedFront | None:
+    """Return a claim of an earlier front, if it is one, as a claim about the front that was
+    found."""
+    if claim is None or files is None or not _is_claim(files):
+        return None
+    return CertifiedFront(earlier, claim, files).about(found)
+
+
+def _bounds_about(found: NumericFront, earlier: Front) -> BoundedFront | None:
+    """Return the bounds of an earlier front, if it has some, as bounds on the one that was
+    found."""
+    if earlier.numeric.bounds is None or earlier.bounds is None:
+        return None
+    return BoundedFront(earlier.numeric.bounds, earlier.bounds).about(found)
 
 
 def _is_claim(proof: ProofArtifacts | None) -> bool:

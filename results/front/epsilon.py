@@ -182,7 +182,7 @@ def open_corners(
     return corners.corners()
 
 
-def closed_region(members: IntArray, most: int) -> tuple[Corner, ...]:
+def closed_region(members: IntArray, most: int | None = None) -> tuple[Corner, ...]:
     """Return the corners of the region that no member [members, objectives] reaches. ``most``: see
     :func:`open_corners`."""
     return tuple(

@@ -15,7 +15,7 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof, Corner
 from paretosoc.results.front.certificate import Certificate
-from paretosoc.results.front.epsilon import least_points, least_within, open_corners
+from paretosoc.results.front.epsilon import closed_region, least_points, least_within
 from paretosoc.results.problem.objectives import Objective
 from paretosoc.results.problem.own_objective import OwnObjective
 from paretosoc.results.problem.problem import Problem
@@ -75,10 +75,7 @@ def shown_region(problem: Problem, proof: BoundProof) -> tuple[Corner, ...]:
     if not len(points):
         return ()
     rows = images(problem, proof.objectives, points)
-    return tuple(
-        tuple(None if value is None else value - 1 for value in corner)
-        for corner in open_corners(rows.tolist())
-    )
+    return closed_region(rows)
 
 
 def bounded_points(proof: BoundProof) -> IntArray:
