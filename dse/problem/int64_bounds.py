@@ -92,6 +92,9 @@ def check_magnitudes(problem: Problem) -> None:
     if isinstance(problem.execution, LongRun):
         _check_long_run(problem, slowest, horizon, power)
     period = float(problem.execution.period_ps or 0)
+    remedy = _remedy(problem)
+    if period > horizon and not problem.has_rates:
+        remedy = f"raise frame rates ({as_written('frames_per_second')}) or rate_hz of networks"
     horizon = horizon + period if problem.has_rates else max(horizon, period)
     played = horizon
     if problem.has_rates:
@@ -102,12 +105,12 @@ def check_magnitudes(problem: Problem) -> None:
     if horizon * power >= INT64_LIMIT:
         raise ResultError(
             f"the longest schedule, or the period, could take {horizon / PS_PER_S:.3g} s at "
-            f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; {_remedy(problem)}"
+            f"{power / 1000:.3g} W: more than 63 bits hold in femtojoules; {remedy}"
         )
     if played * 1.001 * TIME_FACTOR >= INT64_LIMIT:
         raise ResultError(
             f"the longest schedule, or the period, could take {played / PS_PER_S:.3g} s: less "
-            f"than 2**63 fs (9223 s) is required; {_remedy(problem)}"
+            f"than 2**63 fs (9223 s) is required; {remedy}"
         )
     _check_rates(problem)
     _check_memory(problem)

@@ -309,3 +309,18 @@ def test_a_unit_is_shared_by_the_networks_that_it_can_run(tmp_path: Path) -> Non
         slow = replace(gpu, time_ps=gpu.time_ps * 4000)
         units = tuple(slow if unit is gpu else unit for unit in problem.units)
         check_magnitudes(replace(problem, units=units))
+
+
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [
+        ({"frames_per_second": 1e-9}, r"raise frame rates \(frames_per_second\) or rate_hz"),
+        ({}, r"leave out the slowest clocks \(fixed\) or units \(units\)"),
+    ],
+)
+def test_the_remedy_is_for_what_is_too_long(options, remedy) -> None:
+    workload = dse.Workload("alexnet")
+    slow = replace(workload.networks[0], repeats=10**9)
+    networks = workload if options else dse.Workload((slow,))
+    with pytest.raises(ResultError, match=f"the longest schedule, or the period, .*{remedy}"):
+        dse.Problem(networks, "jetson-agx-xavier", groups=2, **options)
