@@ -8,7 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from paretosoc.common.arrays import BoolArray, IntArray
-from paretosoc.common.text import did_you_mean
+from paretosoc.common.options import as_written as in_words
+from paretosoc.common.text import did_you_mean, shortened
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import clock_text, parse_with_unit
 from paretosoc.dse.inputs.kinds_by_name import Pinned
@@ -116,24 +117,36 @@ def ladder_point(
     return ladder_index(ladder_khz, megahertz * 1000, label, WorkloadError)
 
 
-def clocks_at(problem: Problem, choices: Sequence[tuple[str, str | Fraction]]) -> IntArray:
+def clocks_at(
+    problem: Problem, choices: Sequence[tuple[str, str | Fraction]], *, permitted: bool = False
+) -> IntArray:
     """Return [domains]: the operating points of ``choices`` (domain, ``max``, ``min`` or MHz, with
-    ``min`` for the slowest permitted one), and the fastest permitted one of every other domain.
+    the ends of those that may be chosen), and the fastest permitted one of every other domain.
+
+    Args:
+        permitted: refuse clocks that may not be chosen. Else only those above all that may be.
 
     Raises:
-        WorkloadError: on a domain that the problem does not have, or a frequency that is not on
-            its ladder.
+        WorkloadError: on a domain that the problem does not have, a frequency that is not on its
+            ladder, or one that is refused.
     """
     names = [domain.name for domain in problem.domains]
-    allowed = [np.flatnonzero(domain.allowed) for domain in problem.domains]
+    allowed = [np.flatnonzero(domain.allowed).tolist() for domain in problem.domains]
     points = np.array([of_domain[-1] for of_domain in allowed], dtype=np.int64)
     for name, value in choices:
-        label = f"{name}={clock_text(value)}"
+        label = f"{shortened(name)}={clock_text(value)}"
         if name not in names:
-            raise WorkloadError(f"{label}: there is no domain {name!r} ({', '.join(names)})")
+            hint = did_you_mean(name, names, f"there are {', '.join(names)}")
+            raise WorkloadError(f"{label}: there is no domain {shortened(name)!r} ({hint})")
         d = names.index(name)
-        ladder = problem.domains[d].frequencies_khz
-        points[d] = ladder_point(ladder[: allowed[d][-1] + 1], value, label, int(allowed[d][0]))
+        ladder, slowest, fastest = problem.domains[d].frequencies_khz, allowed[d][0], allowed[d][-1]
+        point = ladder_point(ladder, value, label, slowest, fastest)
+        if point > fastest or (permitted and point not in allowed[d]):
+            low, high = (f"{ladder[end] / 1000:g}" for end in (slowest, fastest))
+            held = f"held at {low}" if slowest == fastest else f"one of {low} to {high}"
+            option = in_words("fixed", command="--fix")
+            raise WorkloadError(f"{label}: the clock is {held} MHz ({option} sets another)")
+        points[d] = point
     return points
 
 

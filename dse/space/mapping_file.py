@@ -11,11 +11,10 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.common.files import naming
-from paretosoc.common.options import as_written
 from paretosoc.common.text import did_you_mean, shortened
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.documents import read_input
-from paretosoc.dse.problem.domains import ladder_point
+from paretosoc.dse.problem.domains import clocks_at
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.results.costs.cost_origins import CostOrigins
 from paretosoc.results.errors import ResultError
@@ -23,7 +22,7 @@ from paretosoc.results.front.front import Member
 from paretosoc.results.front.front_document import member_to_document
 from paretosoc.results.io.canonical_json import Json, parse
 from paretosoc.results.io.document import check_against_schema
-from paretosoc.results.problem.parts import ProblemDomain, ProblemNetwork
+from paretosoc.results.problem.parts import ProblemNetwork
 from paretosoc.results.problem.problem import Problem
 
 MAX_BYTES = 16 << 20
@@ -131,7 +130,8 @@ def row_of_mapping(
                 )
             _check_allowed(problem, origins, n, index, units.index(name), path)
         row += [units.index(name) for name in chosen]
-    row += _points(mapping, problem)
+    with naming(mapping.place("operating_points"), WorkloadError):
+        row += clocks_at(problem, list(mapping.clocks.items()), permitted=True).tolist()
     for network, count in zip(problem.networks, problem.priorities_per_network, strict=True):
         levels = mapping.priorities.get(network.name, 0)
         levels = [levels] * count if isinstance(levels, int) else levels
@@ -188,32 +188,6 @@ def _check_allowed(
         raise WorkloadError(f"{label}: a pin allows only {', '.join(others)}")
     reason = "" if origins is None else origins.networks[n].groups[index].by_unit[u].text
     raise WorkloadError(f"{label}{': ' if reason else ''}{reason}")
-
-
-def _points(mapping: UserMapping, problem: Problem) -> list[int]:
-    domains = [domain.name for domain in problem.domains]
-    for name in mapping.clocks:
-        if name not in domains:
-            raise WorkloadError(
-                f"{mapping.place('operating_points')}: there is no domain {shortened(name)!r} "
-                f"({_hint(name, domains)})"
-            )
-    return [_point(mapping, domain) for domain in problem.domains]
-
-
-def _point(mapping: UserMapping, domain: ProblemDomain) -> int:
-    allowed = np.flatnonzero(domain.allowed).tolist()
-    if domain.name not in mapping.clocks:
-        return int(allowed[-1])
-    value = mapping.clocks[domain.name]
-    label = f"{mapping.place('operating_points')}[{domain.name!r}]: {value}"
-    point = ladder_point(domain.frequencies_khz, value, label, allowed[0], allowed[-1])
-    if point not in allowed:
-        clocks = [f"{domain.frequencies_khz[p] / 1000:g}" for p in (allowed[0], allowed[-1])]
-        held = f"held at {clocks[0]}" if len(allowed) == 1 else f"one of {' to '.join(clocks)}"
-        option = as_written("fixed", command="--fix")
-        raise WorkloadError(f"{label}: the clock is {held} MHz ({option} sets another)")
-    return point
 
 
 def _hint(name: str, known: list[str]) -> str:
