@@ -13,7 +13,6 @@ from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.search.surrogate.load_balancing import balanced_rows
 from paretosoc.dse.search.surrogate.lower_bounds import has_lower_bounds, make_filter
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.fitness.warm_up import (
     smallest_problem,
@@ -64,8 +63,8 @@ def load_operators(space: DesignSpace) -> None:
     """Run every compiled operator once."""
     rng = np.random.default_rng(0)
     rows = space.random(rng, 2)
-    segment_crossover(space, rng, rows, rows)
-    mutate(space, rng, rows)
+    space.cross(rng, rows, rows)
+    space.mutate(rng, rows)
     balanced_rows(space, rng, 1)
     space.domains_used(rows)
     engine = Nsga2Engine(space, seed=0, population=2, first=rows)

@@ -4,6 +4,10 @@ A row [groups + domains] is a chromosome: a unit per group, then an operating po
 if priorities are searched, one per network or group. A *setting* is a gene of the last two kinds:
 the operators treat priorities of networks as clocks that no unit depends on, and those of groups
 as parts of the mapping. All functions take and return arrays of rows, int64.
+
+A network's mapping is a sequence of segments on one unit each, and good mappings have few. So
+parents exchange segments, and mutations move a transition point, run a segment on another unit, or
+step a clock, rather than change single genes at random.
 """
 
 from __future__ import annotations
@@ -297,6 +301,31 @@ class DesignSpace:
         clocks = [points[rng.integers(0, len(points), n)] for points in self.points]
         rows = np.concatenate((mapping, np.stack(clocks, axis=1)), axis=1)
         return self.repair(rng, rows)
+
+    def cross(self, rng: Random, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+        """Return two children for each pair of parents [n, width].
+
+        In every network a random segment of groups (often none or all of it) changes sides, and so
+        does each clock with even odds. A clock that only one parent has a use for comes from that
+        parent.
+        """
+        from paretosoc.dse.space.operators_jit import cross_rows
+
+        a, b = np.array(first, dtype=np.int64), np.array(second, dtype=np.int64)
+        cross_rows(self.tables, drawn_seed(rng), a, b)
+        return a, b
+
+    def mutate(self, rng: Random, rows: IntArray) -> IntArray:
+        """Return rows [n, width] with one or two mutations each.
+
+        A mutation moves a transition point, puts a segment or a single group on another unit, steps
+        a clock, or redraws one.
+        """
+        from paretosoc.dse.space.operators_jit import mutate_rows
+
+        result = np.array(rows, dtype=np.int64)
+        mutate_rows(self.tables, drawn_seed(rng), result)
+        return result
 
     def repair(self, rng: Random, rows: IntArray, awake: BoolArray | None = None) -> IntArray:
         """Return canonical rows of this space near ``rows``, with idle clocks at rest.

@@ -16,7 +16,6 @@ from paretosoc.dse.search.archive import Archive
 from paretosoc.dse.search.base import EngineState, Violation, generator_from, state_of
 from paretosoc.dse.search.optimizers.initial_population import initial_population
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.operators import mutate
 from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.problem.limits import constraints_of
 
@@ -55,7 +54,7 @@ class AnnealingEngine:
         if len(self._rows) == 0:
             return initial_population(self._space, self._rng, self._walkers)
         awake = self._space.domains_used(self._rows)
-        return self._space.repair(self._rng, mutate(self._space, self._rng, self._rows), awake)
+        return self._space.repair(self._rng, self._space.mutate(self._rng, self._rows), awake)
 
     def tell(self, rows: IntArray, outcomes: Outcomes) -> None:
         """Move each walker to its mutation, or let it stay."""

@@ -56,8 +56,8 @@ class Nsga2Engine:
     """NSGA-II with neighbours of the front and a search on bounds.
 
     After Deb et al. 2002, with selection, ranking and crowding as in pymoo, no object per
-    individual, and the operators of :mod:`dse.space.operators`. Rows that were proposed before are
-    left out.
+    individual, and the operators of :class:`~dse.space.design_space.DesignSpace`. Rows that were
+    proposed before are left out.
 
     Generations come with neighbours of the front's least visited members, and with members that
     have a network remapped. Those that reach the front join the population.

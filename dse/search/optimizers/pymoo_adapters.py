@@ -33,7 +33,6 @@ from paretosoc.dse.search.base import Engine, Violation
 from paretosoc.dse.search.optimizers.initial_population import initial_population
 from paretosoc.dse.search.optimizers.nsga2 import POPULATION
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
-from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.problem.limits import constraints_of
 
@@ -250,7 +249,7 @@ class _SegmentCrossover(Crossover):
 
     def _do(self, problem: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         rows = X.astype(np.int64)
-        return np.stack(segment_crossover(self.space, kwargs["random_state"], rows[0], rows[1]))
+        return np.stack(self.space.cross(kwargs["random_state"], rows[0], rows[1]))
 
 
 class _Mutation(Mutation):
@@ -262,7 +261,7 @@ class _Mutation(Mutation):
 
     def _do(self, problem: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
         rows, rng = X.astype(np.int64), kwargs["random_state"]
-        return self.space.repair(rng, mutate(self.space, rng, rows), self.space.domains_used(rows))
+        return self.space.repair(rng, self.space.mutate(rng, rows), self.space.domains_used(rows))
 
 
 class _Repair(Repair):

@@ -16,7 +16,6 @@ from paretosoc.dse.search.driver import Budget, search
 from paretosoc.dse.search.optimizers.nsga2 import Nsga2Engine
 from paretosoc.dse.search.optimizers.plain import ExhaustiveEngine
 from paretosoc.dse.space.design_space import DesignSpace
-from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.errors import ResultError
@@ -115,8 +114,8 @@ def test_operators_stay_inside_and_reach_every_order(order: SearchedOrder) -> No
         rng = np.random.default_rng(number)
         rows = space.random(rng, 400)
         near = neighbours(space, rng, rows[:1])
-        crossed = segment_crossover(space, rng, rows, rows[rng.permutation(400)])
-        bred = space.repair(rng, mutate(space, rng, crossed[0]))
+        crossed = space.cross(rng, rows, rows[rng.permutation(400)])
+        bred = space.repair(rng, space.mutate(rng, crossed[0]))
         for some in (rows, near, bred):
             assert space.holds(some).all()
         count = space.problem.priority_count

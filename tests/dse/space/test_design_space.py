@@ -8,7 +8,6 @@ import pytest
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.search.optimizers.initial_population import heuristic_seeds, initial_population
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
-from paretosoc.dse.space.operators import mutate, segment_crossover
 from paretosoc.fitness.simulate import make_evaluator
 from tests.support.neighbours import neighbours
 from tests.support.problems.random_spaces import assert_inside, narrowed_problem
@@ -67,7 +66,7 @@ def test_repair_brings_transitions_below_the_limit_where_units_can_be_joined():
 def test_children_have_their_parents_genes_and_lose_none_that_has_a_use():
     for rng, space in spaces(30):
         first, second = wild_rows(rng, space), wild_rows(rng, space)
-        a, b = segment_crossover(space, rng, first, second)
+        a, b = space.cross(rng, first, second)
         kept = (a == first) & (b == second)
         swapped = (a == second) & (b == first)
         mine, theirs = space.domains_used(first), space.domains_used(second)
@@ -87,7 +86,7 @@ def test_crossover_exchanges_one_stretch_per_network():
     first = np.zeros((200, space.width), dtype=np.int64)
     second = first.copy()
     second[:, : space.groups] = 1
-    child, _ = segment_crossover(space, rng, first, second)
+    child, _ = space.cross(rng, first, second)
     for n in range(2):
         part = child[:, space.first[n] : space.first[n] + space.size[n]]
         edges = (part[:, 1:] != part[:, :-1]).sum(axis=1)
@@ -99,9 +98,9 @@ def test_mutation_stays_inside_changes_rows_and_repeats_with_its_seed():
     for rng, space in spaces(40):
         rows = space.repair(rng, wild_rows(rng, space, 100))
         before = rows.copy()
-        mutated = mutate(space, np.random.default_rng(5), rows)
+        mutated = space.mutate(np.random.default_rng(5), rows)
         assert np.array_equal(rows, before), "the parents are left alone"
-        assert np.array_equal(mutate(space, np.random.default_rng(5), rows), mutated)
+        assert np.array_equal(space.mutate(np.random.default_rng(5), rows), mutated)
         assert_inside(space.problem, space.repair(rng, mutated))
         if space.combinations > 8:
             assert (mutated != rows).any()
@@ -171,7 +170,7 @@ def test_a_unit_that_is_woken_gets_a_clock_drawn_for_it():
     for rng, space in spaces(60):
         rows = space.random(rng, 50)
         asleep = ~space.domains_used(rows)
-        mutated = mutate(space, rng, rows)
+        mutated = space.mutate(rng, rows)
         new = space.domains_used(mutated) & asleep
         after = space.repair(rng, mutated, ~asleep)
         assert np.array_equal(after[:, : space.groups], mutated[:, : space.groups]) or (
@@ -189,7 +188,7 @@ def test_a_woken_domain_gets_an_allowed_point_whatever_it_had_while_off():
     for rng, space in spaces(160):
         rows = space.random(rng, 50)
         asleep = ~space.domains_used(rows)
-        mutated = space.repair(rng, mutate(space, rng, rows), ~asleep)
+        mutated = space.repair(rng, space.mutate(rng, rows), ~asleep)
         assert_inside(space.problem, mutated)
         for d, domain in enumerate(space.problem.domains):
             if domain.allowed.sum() == 1 and not domain.allowed[0]:

@@ -18,7 +18,6 @@ from paretosoc.dse.papers.estimator.predictor import Predictor, TimelinePredicto
 from paretosoc.dse.problem.build import build_problem
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.dse.space.design_space import DesignSpace, Random
-from paretosoc.dse.space.operators import mutate
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.platforms.io.platform_file import load_platform
@@ -114,7 +113,7 @@ def _improved(space: DesignSpace, rng: Random, rows: IntArray, judge: Predictor)
     changes = rng.integers(1, MAX_IMPROVEMENTS + 1, len(rows))
     value = _value(space.problem, judge, rows, weight)
     for step in range(int(changes.max())):
-        tried = space.repair(rng, mutate(space, rng, rows), space.domains_used(rows))
+        tried = space.repair(rng, space.mutate(rng, rows), space.domains_used(rows))
         new = _value(space.problem, judge, tried, weight)
         better = (new > value) & (step < changes)
         rows = np.where(better[:, None], tried, rows)

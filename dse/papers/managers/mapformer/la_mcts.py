@@ -21,7 +21,6 @@ from paretosoc.dse.papers.estimator.predictor import Predictor, default_predicto
 from paretosoc.dse.papers.managers.mapformer.partition_tree import Leaf, PartitionTree, one_thread
 from paretosoc.dse.papers.managers.mapformer.value import DEFAULT_MODE, Mode, tie_break, value_of
 from paretosoc.dse.space.design_space import DesignSpace, unique_rows
-from paretosoc.dse.space.operators import mutate
 from paretosoc.fitness.objectives import Outcomes
 from paretosoc.results.io.optional import optional_import
 
@@ -149,7 +148,7 @@ class LaMctsEngine:
         pair = leaf.members[self._rng.integers(0, len(leaf.members), (near, 2))]
         first, second = self._values[pair].T
         parents = self._rows[np.where(first >= second, pair[:, 0], pair[:, 1])]
-        children = mutate(self._space, self._rng, parents)
+        children = self._space.mutate(self._rng, parents)
         children = self._space.repair(self._rng, children, self._space.domains_used(parents))
         return np.concatenate((children, anywhere))[self._rng.permutation(DRAWN)]
 
