@@ -9,7 +9,7 @@ from enum import Enum
 from fractions import Fraction
 from numbers import Integral
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import (
@@ -76,13 +76,31 @@ class Flag(Kind):
         return {"type": "boolean"}
 
 
+class Number(Kind):
+    """A number in a range."""
+
+    least: Any
+    most: Any
+    metavar: str = "N"
+
+    def of_text(self, text: str) -> Any:
+        """Return the number that is written, alone or with a unit behind it, in the option's unit.
+        Return None if it is none of these."""
+        value = parse_with_unit(text, self.metavar)
+        return value if value is not None and self.least <= value <= self.most else None
+
+    @property
+    def words(self) -> str:
+        """Return the range in words."""
+        return f"from {power(self.least)} to {power(self.most)}"
+
+
 @dataclass(frozen=True)
-class Whole(Kind):
+class Whole(Number):
     """An integer in a range."""
 
     least: int
     most: int
-    metavar: ClassVar[str] = "N"
     argument = int
     json_type = int | None
 
@@ -93,16 +111,8 @@ class Whole(Kind):
         return int(value)
 
     def of_text(self, text: str) -> int | None:
-        """Return the number that is written, or None if it is none of these."""
-        value = parse_number(text)
-        if value is None or value.denominator != 1 or not self.least <= value <= self.most:
-            return None
-        return int(value)
-
-    @property
-    def words(self) -> str:
-        """Return the range in words."""
-        return f"from {self.least} to {power(self.most)}"
+        value = super().of_text(text)
+        return None if value is None or value.denominator != 1 else int(value)
 
     @property
     def bounds(self) -> str:
@@ -185,7 +195,7 @@ class Groups(WholeOr):
 
 
 @dataclass(frozen=True)
-class Quantity(Kind):
+class Quantity(Number):
     """A number in a range, kept exactly. Floats are read in decimal, as they are written."""
 
     metavar: str = "N"
@@ -205,21 +215,10 @@ class Quantity(Kind):
         return number
 
     def parse(self, given: str, name: str) -> Fraction:
-        number = self.of_text(given)
+        number: Fraction | None = self.of_text(given)
         if number is None:
             raise wrong_argument(name, f"a number {self.bounds.partition(' ')[2]}", given)
         return number
-
-    def of_text(self, text: str) -> Fraction | None:
-        """Return the number that is written, alone or with a unit behind it, in the option's unit.
-        Return None if it is none of these."""
-        value = parse_with_unit(text, self.metavar)
-        return value if value is not None and self.least <= value <= self.most else None
-
-    @property
-    def words(self) -> str:
-        """Return the range in words."""
-        return f"from {power(self.least)} to {power(self.most)}"
 
     @property
     def bounds(self) -> str:
