@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, overload
@@ -146,7 +147,8 @@ class Front(Sequence[Member]):
             draws: how often costs are drawn.
             seed: the same seed gives the same result.
             error: a standard error of times, such as 0.1, in place of the stated ones: of every
-                network on every unit, and of every group's share. Powers are exact.
+                network on every unit, and of every group's share. Powers are exact. It is rounded
+                up to whole thousandths.
 
         Raises:
             WorkloadError: on an argument out of bounds.
@@ -162,7 +164,7 @@ class Front(Sequence[Member]):
         check_arguments(draws=draws, seed=seed)
         check_type("goal", goal, str | None, "the name of a goal")
         if error is not None:
-            permille = round(1000 * _ERROR.read(error, "error"))
+            permille = ceil(1000 * _ERROR.read(error, "error"))
             errors = same_errors(self.problem, CostError(network=permille, group=permille))
         elif self.costs is not None:
             errors = self.stated_errors

@@ -201,6 +201,12 @@ def test_an_empty_front_has_no_price_of_limits(front: dse.Front) -> None:
         dse.limits(empty)
 
 
+def test_a_small_error_is_not_taken_for_none(front: dse.Front) -> None:
+    small = front.confidence(draws=20, error=1e-5)
+    assert small == front.confidence(draws=20, error=0.001)
+    assert small != front.confidence(draws=20, error=0)
+
+
 def test_a_share_of_runs_is_any_number(front: dse.Front) -> None:
     found = dse.attainment([front, front], np.int64(50))
     assert np.array_equal(found, dse.attainment([front, front], 50))
