@@ -192,11 +192,11 @@ def accuracy_sources(combined: Sequence[Combination]) -> tuple[str, ...]:
 
 def _offered(workload: Workload) -> dict[str, WorkloadNetwork]:
     """Return networks with variants. Copies have the variant of the first."""
-    return {
-        network.name: network
-        for network in workload.networks
-        if network.variants and network.name == network.original
-    }
+    found: dict[str, WorkloadNetwork] = {}
+    for network in workload.networks:
+        if network.variants:
+            found.setdefault(network.original, network)
+    return found
 
 
 def _named(network: WorkloadNetwork, name: str | None) -> tuple[Variant, ...]:

@@ -207,6 +207,12 @@ def test_a_small_error_is_not_taken_for_none(front: dse.Front) -> None:
     assert small != front.confidence(draws=20, error=0)
 
 
+def test_a_proof_of_energy_alone_says_nothing_of_speed() -> None:
+    front = dse.certify(dse.explore(make(objectives=["energy"]), max_evaluations=100))
+    assert front.is_complete
+    assert not front.is_certified
+
+
 def test_a_share_of_runs_is_any_number(front: dse.Front) -> None:
     found = dse.attainment([front, front], np.int64(50))
     assert np.array_equal(found, dse.attainment([front, front], 50))

@@ -72,6 +72,15 @@ def test_sizes() -> None:
     ]
 
 
+def test_a_file_named_like_a_copy_has_variants(tmp_path) -> None:
+    file = tmp_path / "model#2.onnx"
+    onnx.save(tiny_model(2), str(file))
+    with pytest.raises(WorkloadError, match="network 'model': the choice of a variant is required"):
+        dse.Problem(str(file), "jetson-agx-xavier", batch=[1, 2], free_running=True)
+    given = {"batch": [1, 2], "variants": {"model": "batch2"}, "free_running": True}
+    assert dse.Problem(str(file), "jetson-agx-xavier", **given).numeric.images == (2,)
+
+
 def test_different_files_of_one_name_are_told_apart(tmp_path) -> None:
     files = [tmp_path / folder / "model.onnx" for folder in ("one", "two")]
     for layers, file in enumerate(files, 2):
