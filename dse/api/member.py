@@ -12,7 +12,7 @@ from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.front.front import Member as NumericMember
 from paretosoc.results.front.schedule import ScheduledMember
-from paretosoc.results.problem.objectives import displayed, shown_values
+from paretosoc.results.problem.objectives import displayed, shown_values, significant
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.problem.rates import reaction_ps
 from paretosoc.results.text.member_diff import clocks_mhz
@@ -179,7 +179,7 @@ class Member:
         """Return the objectives with their units, in one line."""
         pairs = zip(self._problem.objectives, self.values.items(), strict=True)
         return ", ".join(
-            f"{label} {value:.4g} {objective.heading(self._problem)}"
+            f"{label} {significant(value)} {objective.heading(self._problem)}"
             for objective, (label, value) in pairs
         )
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paretosoc.results.problem.limits import UNITS, Constraint, constraints_of
+from paretosoc.results.problem.objectives import significant
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def limit_in_units(constraint: Constraint, figure: int) -> tuple[float, str]:
 def shown(value: int, unit: str, digits: int = 4) -> str:
     """Return the figure in the unit for people: ms, W, mJ, images/s."""
     factor, symbol = UNITS[unit]
-    return f"{value / factor:.{digits}g} {symbol}" if symbol else str(value)
+    return f"{significant(value / factor, digits)} {symbol}" if symbol else str(value)
 
 
 def shown_apart(first: int, second: int, unit: str) -> tuple[str, str]:

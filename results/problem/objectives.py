@@ -490,6 +490,13 @@ def format_number(value: float) -> str:
     return f"{value:.{_decimals(value)}f}"
 
 
+def significant(value: float, digits: int = 4) -> str:
+    """Return significant digits, and all of those before the point, without an exponent or zeros at
+    the end."""
+    text = f"{value:.{max(digits, len(f'{abs(value):.0f}'))}g}"
+    return f"{Decimal(text):f}" if "e" in text else text
+
+
 def _decimals(value: float) -> int:
     for limit, decimals in ((1000, 0), (100, 1), (10, 2), (1, 3)):
         if round(abs(value), decimals) >= limit:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -61,3 +62,16 @@ def test_ends_of_a_clock_are_those_that_may_be_chosen(end: str, clock: float) ->
     problem = dse.Problem(["squeezenet"], mode, groups=4)
     found = dse.evaluate(problem, {"squeezenet": "gpu"}, {"gpu": end})
     assert found.member.clocks_mhz["gpu"] == clock
+
+
+def test_large_figures_have_no_exponent() -> None:
+    options = {"groups": 4, "deadline_ms": 123456.7, "energy_budget_mj": 98765}
+    problem = dse.Problem(["squeezenet"], "jetson-agx-xavier", **options)
+    found = dse.evaluate(problem, {"squeezenet": "gpu"})
+    told = " ".join(state.describe() for state in found.constraints)
+    assert "at most 123457 ms asked for" in told
+    assert "at most 98765 mJ asked for" in told
+    assert "e+" not in told
+    slow = replace(found.member.numeric, objectives=(12345 * 10**9, 678901 * 10**12))
+    text = dse.Member(slow, -1, (), problem.numeric).values_text
+    assert text == "latency 12345 ms, energy 678901 mJ"

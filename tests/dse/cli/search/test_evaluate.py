@@ -167,7 +167,7 @@ def test_limits_at_the_figure_itself_hold(mapped):
 def test_state_in_words_tells_near_figures_apart():
     constraint = Constraint(POWER, "power", 15_000_000)
     words = ConstraintState(constraint, 15_000_001).describe()
-    assert words == "power: 15.000001 W, at most 15 W asked for: 1e-06 W too much"
+    assert words == "power: 15.000001 W, at most 15 W asked for: 0.000001 W too much"
     assert shown_apart(7, 7, "") == ("7", "7")
     assert ConstraintState(constraint, 15_000_000).describe() == (
         "power: 15 W, at most 15 W asked for: 0 W to spare"
