@@ -61,38 +61,38 @@ def choose(
     **options: Any,
 ) -> BoardChoice:
     """Return which boards keep all rates and limits of a workload, and how sure that is, as ``dse
-        choose``.
+    choose``.
 
-        Every board is explored once, in one number format. Its design points are then simulated with
-        costs that are drawn from their errors. A workload whose networks have variants is explored once
-        for each combination of them, and the fronts are joined, with accuracies as objectives.
+    Every board is explored once, in one number format. Its design points are then simulated with
+    costs that are drawn from their errors. A workload whose networks have variants is explored once
+    for each combination of them, and the fronts are joined, with accuracies as objectives.
 
-        Args:
-            networks: names, ``.onnx`` files, or one workload file.
-            boards: names or files of platforms. Default: all that come with the program.
-            folder: keeps the explorations, so that a later call only makes those that are missing, and
-                ``boards.html``, ``boards.svg`` and ``boards.json``; with variants also ``front.csv``.
-            prices: a file, or prices by board.
-            precision: number formats, ``fp16`` for all boards or ``rk3588=int8`` for one. Default: one
-                that all boards have.
-            max_evaluations: number of design points to evaluate for each board.
-            draws: how often costs are drawn.
-            seed: of search and draws.
-            jobs: number of worker processes.
-            prove: whether fronts are proved complete, as far as that is possible.
-            on_progress: called as boards are done.
-            options: ``variants`` and ``min_accuracy_percent``, which leave variants out, and
-                    ``dimensions``, ``groups``, ``batch``, ``frames_per_second`` and the limits of
-                :class:`dse.Problem` but that of accuracy, beside those of the workload file; and
-                ``objectives``, of the explorations and of the joined front.
-    
-        Raises:
-            DseError: on input that cannot be used, whatever the board.
+    Args:
+        networks: names, ``.onnx`` files, or one workload file.
+        boards: names or files of platforms. Default: all that come with the program.
+        folder: keeps the explorations, so that a later call only makes those that are missing, and
+            ``boards.html``, ``boards.svg`` and ``boards.json``; with variants also ``front.csv``.
+        prices: a file, or prices by board.
+        precision: number formats, ``fp16`` for all boards or ``rk3588=int8`` for one. Default: one
+            that all boards have.
+        max_evaluations: number of design points to evaluate for each board.
+        draws: how often costs are drawn.
+        seed: of search and draws.
+        jobs: number of worker processes.
+        prove: whether fronts are proved complete, as far as that is possible.
+        on_progress: called as boards are done.
+        options: ``variants`` and ``min_accuracy_percent``, which leave variants out, and
+                ``dimensions``, ``groups``, ``batch``, ``frames_per_second`` and the limits of
+            :class:`dse.Problem` but that of accuracy, beside those of the workload file; and
+            ``objectives``, of the explorations and of the joined front.
 
-        Examples:
-            >>> found = dse.choose("examples/workloads/camera.yaml",
-            ...                    ["jetson-orin-nano-8gb", "rk3588"])
-            >>> found.boards[0].name, found.boards[0].probability
+    Raises:
+        DseError: on input that cannot be used, whatever the board.
+
+    Examples:
+        >>> found = dse.choose("examples/workloads/camera.yaml",
+        ...                    ["jetson-orin-nano-8gb", "rk3588"])
+        >>> found.boards[0].name, found.boards[0].probability
     """
     effort = Effort(max_evaluations, draws, seed, jobs, prove)
     check_arguments(**vars(effort), on_progress=on_progress)

@@ -12,6 +12,7 @@ from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.arguments import check_type
 from paretosoc.dse.inputs.kinds import wrong_argument
+from paretosoc.dse.inputs.kinds_by_name import items_by_name
 from paretosoc.dse.problem.constraint_status import ConstraintState
 from paretosoc.dse.space.mapping_file import load_mapping, mapping_from_document, row_of_mapping
 from paretosoc.dse.space.members import evaluate_row
@@ -66,8 +67,9 @@ def evaluate(
     each = "a unit, a list of units, or {(first group, last group): unit}"
     words = f"a file, or network -> {each}"
     check_type("mapping", mapping, str | Path | Mapping, words)
-    clocks = "a mapping such as {'gpu': 1377}"
-    check_type("clocks_mhz", clocks_mhz, Mapping | None, clocks)
+    clocks = None
+    if clocks_mhz is not None:
+        clocks = items_by_name(clocks_mhz, "clocks_mhz", {"gpu": 1377})
     if isinstance(mapping, str | Path):
         if clocks_mhz is not None:
             raise WorkloadError(f"clocks_mhz: the file {mapping} has the clocks")
@@ -76,13 +78,11 @@ def evaluate(
         for name, units in mapping.items():
             check_type("mapping", name, str, words)
             check_type(f"mapping[{name!r}]", units, str | Sequence | Mapping, each)
-        for domain in clocks_mhz or ():
-            check_type("clocks_mhz", domain, str, clocks)
         document: dict[str, Any] = {
             "mapping": {name: _units(units, name) for name, units in mapping.items()}
         }
-        if clocks_mhz is not None:
-            document["operating_points"] = dict(clocks_mhz)
+        if clocks is not None:
+            document["operating_points"] = dict(clocks)
         wanted = mapping_from_document(document, "")
     row = row_of_mapping(wanted, problem.numeric, problem.costs)
     found = evaluate_row(problem.numeric, row)

@@ -177,6 +177,7 @@ def assemble(
                 f"{entry.name}: at most {limit} unit changes, as {why_so_many(*place)} {forced} "
                 f"({as_written('max_transitions')} sets another limit)"
             )
+    tokens = [edge.elements for network in networks for edge in network.edges]
     problem = Problem(
         networks=tuple(
             _network(
@@ -215,7 +216,7 @@ def assemble(
         ),
         memory_cap_bytes=None if held is None else held.cap,
         memory_pools=() if held is None else held.pools,
-        edge_tokens=_edge_tokens(networks),
+        edge_tokens=np.array(tokens, dtype=np.int64) if tokens else None,
         searched_order=options.search_order,
         runtime=None if runtime is Runtime.NONE else runtime.value,
         tolerance_permille=_tolerance_permille(options),
@@ -232,12 +233,6 @@ def _tolerance_permille(options: Options) -> tuple[int, int] | None:
         return None
     least, most = options.tolerance
     return floor(least * 1000), ceil(most * 1000)
-
-
-def _edge_tokens(networks: Sequence[GroupedNetwork]) -> IntArray | None:
-    """Return [edges]: tokens as tensor elements, or None if there is no edge."""
-    tokens = [edge.elements for network in networks for edge in network.edges]
-    return np.array(tokens, dtype=np.int64) if tokens else None
 
 
 def _problem_fields(values: Mapping[str, Fraction | int | None]) -> dict[str, Any]:

@@ -88,11 +88,6 @@ _networks: OrderedDict[Hashable, NetworkTables] = OrderedDict()
 """The last networks of the catalogue that this process has read, cut and costed."""
 
 
-def _models(workload: Workload) -> list[WorkloadNetwork]:
-    """Return the networks without tasks."""
-    return [network for network in workload.networks if not network.is_task]
-
-
 def _key(network: WorkloadNetwork) -> _Key:
     """Return all that a network's tables depend on: model, sizes, growth and its repeats, and
     batch; for a task its name and times, for a dataflow graph its file."""
@@ -182,7 +177,8 @@ def build_problem(
         costs_there = on_further_units(found.costs, platform, served, choices, why)
         tables[key] = replace(found, costs=costs_there)
     entries = [tables[_key(network)] for network in workload.networks]
-    imported = [tables[key].imported for key in dict.fromkeys(map(_key, _models(workload)))]
+    models = dict.fromkeys(_key(network) for network in workload.networks if not network.is_task)
+    imported = [tables[key].imported for key in models]
     check_images(RUNTIMES[runtime], imported)
     groups = tuple(entry.grouped for entry in entries)
     check_size(groups)
@@ -194,11 +190,11 @@ def build_problem(
     problem, notes, raised = assemble(
         workload, platform, options, choices, groups, costs, board, lost, runtime
     )
-    models = [
+    phases = [
         PhaseModel(network, entry.imported, entry.grouped, entry.grown)
         for network, entry in zip(workload.networks, entries, strict=True)
     ]
-    problem = with_handovers(problem, models, platform, choices)
+    problem = with_handovers(problem, phases, platform, choices)
     check_magnitudes(problem)
     return BuiltProblem(
         workload=given,

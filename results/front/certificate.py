@@ -234,7 +234,7 @@ def bounds_from_bytes(data: bytes, problem: Problem, *, check_hashes: bool = Tru
     width = len(content["objectives"])
     for index, corner in enumerate(content["region"]):
         if len(corner) != width:
-            raise ResultError(f"$.region[{index}]: must have {width} values")
+            raise ResultError(f"$.region[{index}]: must have {width} values, got {len(corner)}")
     firsts = [int(u == first) for u, first in enumerate(problem.unit_of)]
     prices = [len(row) for row in content["classes"]] or firsts
     sizes = (*prices, len(content["chains"]), len(firsts), len(additive_figures(problem)))

@@ -35,6 +35,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
     ({"squeezenet": {(1, 0): "gpu"}}, None, "the last group lies before the first"),
     ({"squeezenet": ["gpu", 3, "gpu", "gpu"]}, None, "must be a text, got 3"),
     ({"squeezenet": "gpu"}, 3, "clocks_mhz: a mapping such as {'gpu': 1377} is required, got 3"),
+    ({"squeezenet": "gpu"}, 0, "clocks_mhz: a mapping such as {'gpu': 1377} is required, got 0"),
     ({"squeezenet": "gpu"}, {3: 5}, "clocks_mhz: a mapping such as {'gpu': 1377} is required"),
     ({}, None, r"^mapping\['squeezenet'\]: is missing"),
     ({"squeezenet": "gpu"}, {"gpux": 5}, r"^clocks_mhz: there is no domain 'gpux' .did you mean"),
