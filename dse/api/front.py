@@ -19,13 +19,13 @@ from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.api.member import Member
-from paretosoc.dse.api.result import check_members
+from paretosoc.dse.api.result import MEMBERS
 from paretosoc.dse.api.views.page import front_page
 from paretosoc.dse.api.views.pictures import front_figure
 from paretosoc.dse.api.views.sureness import choice_intervals, quick_confidence
 from paretosoc.dse.api.views.terminal import front_views, member_views
 from paretosoc.dse.certificate.summary import describe_claims
-from paretosoc.dse.inputs.arguments import check_arguments, check_type, path_of
+from paretosoc.dse.inputs.arguments import check_arguments, check_list, check_type, path_of
 from paretosoc.dse.inputs.kinds import Quantity
 from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.results.costs.cost_origins import CostError, CostOrigins
@@ -386,7 +386,7 @@ class Front(Sequence[Member]):
         """Return schedules in the Trace Event Format, for Perfetto, and titles of the members."""
         from paretosoc.results.export.trace import trace_bytes
 
-        check_members(members)
+        check_list("members", members, MEMBERS)
         front = self.numeric
         chosen = dict.fromkeys(choose_member(front, which) for which in members)
         titles = [(member_title(front, index), self[index].scheduled) for index in chosen]

@@ -16,7 +16,7 @@ from paretosoc.common.tables import tabular
 from paretosoc.common.text import pluralize
 from paretosoc.dse.api.front import Front, front_of
 from paretosoc.dse.errors import WorkloadError
-from paretosoc.dse.inputs.arguments import check_type
+from paretosoc.dse.inputs.arguments import check_list, check_type
 from paretosoc.dse.inputs.kinds import Quantity, wrong_argument
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front import dominance
@@ -28,6 +28,7 @@ from paretosoc.results.text.compare_fronts import (
 
 FrontLike = Front | str | Path
 LEAST_RUNS = 2
+_FRONTS = "fronts or their folders"
 _PERCENT = Quantity("PERCENT", Fraction(0), Fraction(100))
 
 
@@ -165,7 +166,7 @@ def statistics(runs: Mapping[str, Sequence[FrontLike]]) -> RunStatistics:
     if not runs:
         raise WorkloadError("runs: one method at least is required, got none")
     for name, fronts in runs.items():
-        _check_listed(f"runs: of {name!r}", fronts)
+        check_list(f"runs: of {name!r}", fronts, _FRONTS)
         if len(fronts) < LEAST_RUNS:
             raise WorkloadError(
                 f"runs: of {name!r} {LEAST_RUNS} fronts at least are required, got {len(fronts)}"
@@ -202,13 +203,8 @@ def _minimised(front: Front) -> tuple[FloatArray, FloatArray]:
     return front.values * signs, signs
 
 
-def _check_listed(name: str, fronts: object) -> None:
-    if isinstance(fronts, str) or not isinstance(fronts, Sequence):
-        raise wrong_argument(name, "fronts or their folders", fronts)
-
-
 def _all_minimised(name: str, fronts: Sequence[FrontLike]) -> list[tuple[FloatArray, FloatArray]]:
-    _check_listed(name, fronts)
+    check_list(name, fronts, _FRONTS)
     loaded = [front_of(front) for front in fronts]
     if not loaded:
         raise WorkloadError(f"{name}: one front at least is required, got none")

@@ -14,7 +14,6 @@ from paretosoc.dse.space.members import rows_of
 from paretosoc.dse.tools.analysis.limits import LimitPrice as NumericPrice
 from paretosoc.dse.tools.analysis.limits import LimitPrices as NumericPrices
 from paretosoc.dse.tools.analysis.limits import limit_prices
-from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.limits import Constraint
 
 

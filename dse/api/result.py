@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from paretosoc.dse.inputs.arguments import path_of
-from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import other_kind
 
@@ -16,6 +15,7 @@ if TYPE_CHECKING:
 
     from paretosoc.results.plots.picture import Picture
 
+MEMBERS = "a list of positions and names"
 PLOTS = ("front", "gantt", "convergence", "energy", "roofline")
 
 
@@ -94,13 +94,3 @@ def check_plot(what: str) -> None:
     """
     if what not in PLOTS:
         raise ResultError(f"plot: one of {', '.join(PLOTS)} is required, got {what!r}")
-
-
-def check_members(members: object) -> None:
-    """Accept a list of members by position or name.
-
-    Raises:
-        WorkloadError: on anything else, such as one name.
-    """
-    if isinstance(members, str) or not isinstance(members, Sequence):
-        raise wrong_argument("members", "a list of positions and names", members)

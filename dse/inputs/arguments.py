@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -103,6 +103,16 @@ def check_type(name: str, value: object, types: Any, words: str) -> None:
         WorkloadError: if it is not. ``words`` describe the requirement.
     """
     if not isinstance(value, types):
+        raise wrong_argument(name, words, value)
+
+
+def check_list(name: str, value: object, words: str) -> None:
+    """Check that ``value`` is a sequence, and no text.
+
+    Raises:
+        WorkloadError: if it is not. ``words`` describe the requirement.
+    """
+    if isinstance(value, str) or not isinstance(value, Sequence):
         raise wrong_argument(name, words, value)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from paretosoc.dse.api.result import check_members, check_plot
+from paretosoc.dse.api.result import MEMBERS, check_plot
 from paretosoc.dse.api.views.sureness import choice_intervals
+from paretosoc.dse.inputs.arguments import check_list
 from paretosoc.dse.inputs.kinds import wrong_argument
 from paretosoc.results.front.front import Member
 from paretosoc.results.front.named_members import (
@@ -36,7 +37,7 @@ def front_figure(
     from paretosoc.results.plots.roofline import draw_roofline
 
     check_plot(what)
-    check_members(members)
+    check_list("members", members, MEMBERS)
     if not named:
         raise wrong_argument("named", "one front at least", named)
     fronts = [(name, front.numeric) for name, front in named]
