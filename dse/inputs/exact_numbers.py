@@ -24,11 +24,20 @@ UNIT_SIZES: dict[str, dict[str, int | Fraction]] = {
 
 def exact(value: object) -> Fraction | None:
     """Return a number exactly as it is written in decimal, and None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, Real | Decimal) or not math.isfinite(value):
+    if isinstance(value, Decimal):
+        return _of_decimal(value)
+    if isinstance(value, bool) or not isinstance(value, Real):
         return None
-    if isinstance(value, Rational | Decimal):
+    if isinstance(value, Rational):
         return Fraction(value)
-    return Fraction(str(value))
+    return Fraction(str(value)) if math.isfinite(value) else None
+
+
+def _of_decimal(number: Decimal) -> Fraction | None:
+    # Looked at before it becomes a fraction: 1e999999999 would take all memory.
+    if not number.is_finite() or (number and not -100 <= number.adjusted() < 12):
+        return None
+    return Fraction(number) if number else Fraction(0)
 
 
 def parse_number(text: str) -> Fraction | None:
@@ -40,13 +49,9 @@ def parse_number(text: str) -> Fraction | None:
     if re.fullmatch(r"[0-9]{1,12}/0*[1-9][0-9]{0,11}", text):
         return Fraction(text)
     try:
-        number = Decimal(text)
+        return _of_decimal(Decimal(text))
     except InvalidOperation:
         return None
-    # Looked at before it becomes a fraction: 1e999999999 would take all memory.
-    if not number.is_finite() or (number and not -100 <= number.adjusted() < 12):
-        return None
-    return Fraction(number) if number else Fraction(0)
 
 
 def parse_with_unit(text: str, metavar: str) -> Fraction | None:

@@ -6,6 +6,7 @@ import contextlib
 import importlib
 from collections.abc import Callable
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
@@ -50,6 +51,12 @@ REFUSED_BY_PROBLEM = {
     "free_running: True or False is required, got 'yes'": lambda: make(free_running="yes"),
     "groups: an integer from 1 .* or layers, branches, .* got 'yes'": lambda: make(groups="yes"),
     "deadline_ms: a number from 10.-9 to 10.9 is required, got '9'": lambda: make(deadline_ms="9"),
+    "deadline_ms: a number from .* got 10000": lambda: make(deadline_ms=10**400),
+    "power_cap_w: a number from .* got Fraction": lambda: make(power_cap_w=Fraction(10**400)),
+    "deadline_ms: a number from .* got Decimal.'sNaN'": lambda: make(deadline_ms=Decimal("sNaN")),
+    "deadline_ms: a number from .* got Decimal.'1E-9": lambda: make(
+        deadline_ms=Decimal("1e-999999999")
+    ),
     "max_transitions: an integer from 0 .* got -1": lambda: make(max_transitions=-1),
     "frames_in_flight: an integer": lambda: make(frames_in_flight=0),
     "pins: network -> .* got {'alexnet': 3}": lambda: make(pins={"alexnet": 3}),
