@@ -11,6 +11,7 @@ from typing import Any
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.exact_numbers import clock_text, exact, parse_with_unit
 from paretosoc.dse.inputs.kinds import (
+    MAX_NUMBER,
     Kind,
     Quantity,
     Whole,
@@ -201,7 +202,8 @@ class Clocks(ByName):
         clocks = []
         for domain, clock in items_by_name(value, name, {"gpu": 1377}):
             number = exact(clock)
-            if number is None and clock not in ("max", "min"):
+            fits = clock in ("max", "min") if number is None else abs(number) <= MAX_NUMBER
+            if not fits:
                 raise wrong_argument(name, "max, min or a frequency in MHz for each domain", clock)
             clocks.append((domain, clock if number is None else number))
         return tuple(clocks)

@@ -70,6 +70,9 @@ REFUSED_BY_PROBLEM = {
     "batch: an integer from 1 .*, or several, is required, got .]": lambda: make(batch=[]),
     "batch: an integer .* got {'alexnet': .]}": lambda: make(batch={"alexnet": []}),
     "fixed: a mapping such as {'gpu': 1377} is required, got {1: 2}": lambda: make(fixed={1: 2}),
+    "fixed: max, min or a frequency in MHz for each domain is required, got 1000": lambda: make(
+        fixed={"gpu": 10**400}
+    ),
     "dimensions: a mapping such as {'batch': 1} is .* got {1: 2}": lambda: make(dimensions={1: 2}),
     "networks: names or networks=, not both": lambda: dse.Workload(
         "alexnet", networks=dse.Workload("vgg19").networks
