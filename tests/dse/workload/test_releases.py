@@ -338,7 +338,7 @@ def test_what_never_recurs_is_overloaded():
     assert broken.why == "nothing recurs: the units are overloaded"
     result = search(Nsga2Engine(DesignSpace(problem), seed=0), make_outcomes(problem), Budget(4))
     text = explain_infeasible(problem, result, seed=0)
-    assert "overloaded: nothing recurs within 32 periods of 1e-08 ms" in text
+    assert "overloaded: nothing recurs within 32 periods of 0.00000001 ms" in text
 
 
 def test_a_miss_is_beyond_the_deadline_or_the_next_release():
