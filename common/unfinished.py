@@ -12,7 +12,6 @@ import os
 import re
 import secrets
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -44,6 +43,8 @@ def unfinished(target: Path, *, folder: bool = False, mode: int = 0o777) -> Iter
 def temporary_folder() -> Iterator[Path]:
     """Make a folder that only this user can read among the system's temporary files, and remove it
     at the end."""
+    import tempfile
+
     target = Path(tempfile.gettempdir()) / "paretosoc"
     with unfinished(target, folder=True, mode=0o700) as folder:
         yield folder

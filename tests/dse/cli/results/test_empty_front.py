@@ -24,7 +24,7 @@ def empty(pair_folder, tmp_path):
     ("command", "to_do"),
     [
         (("analyze", "export", "--to", "optuna", "-o", "study.db"), "write"),
-        (("analyze", "limits"), "compare with"),
+        (("analyze", "limits"), "better"),
         (("analyze", "confidence"), "be sure of"),
         (("certify",), "prove"),
         (("deploy", "--to", "json", "-o", "out"), "deploy"),

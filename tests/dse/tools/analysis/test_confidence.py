@@ -183,7 +183,7 @@ def test_python(pair_folder):
             front.confidence(draws=1, **wrong)
     with pytest.raises(WorkloadError, match="goal"):
         front.confidence(1, draws=1)
-    with pytest.raises(WorkloadError, match="resolution"):
+    with pytest.raises(ResultError, match="resolution"):
         front.confidence(resolution="1", draws=1)
     with pytest.raises(ResultError, match=r"costs\.json is required"):
         replace(front, costs=None).confidence()
