@@ -38,7 +38,11 @@ REFUSED: list[tuple[Any, Any, str]] = [
     ({"squeezenet": "gpu"}, 0, "clocks_mhz: a mapping such as {'gpu': 1377} is required, got 0"),
     ({"squeezenet": "gpu"}, {3: 5}, "clocks_mhz: a mapping such as {'gpu': 1377} is required"),
     ({}, None, r"^mapping\['squeezenet'\]: is missing"),
-    ({"squeezenet": "gpu"}, {"gpux": 5}, r"^clocks_mhz: gpux=5: there is no domain 'gpux' .did you mean"),
+    (
+        {"squeezenet": "gpu"},
+        {"gpux": 5},
+        r"^clocks_mhz: gpux=5: there is no domain 'gpux' .did you mean",
+    ),
     ({"squeezenet": "gpu"}, {"gpu": 5}, r"^clocks_mhz: gpu=5: 5 MHz is not on the ladder"),
     ("file.json", {"gpu": "max"}, "clocks_mhz: the file file.json has the clocks"),
 ]
