@@ -186,14 +186,14 @@ def _with_nearest(error: click.UsageError) -> str:
 
 def _nearest_option(error: click.NoSuchOption) -> str:
     """Return the nearest option, or nothing. One that turns something off is meant by ``--no-``."""
-    if error.option_name.startswith(_OFF) and error.ctx is not None:
-        import difflib
+    import difflib
 
-        names = [name for option in error.ctx.command.params for name in option.opts]
-        off = [name for name in names if name.startswith(_OFF)]
-        if near := difflib.get_close_matches(error.option_name, off, n=1, cutoff=0.0):
-            return near[0]
-    return next(iter(error.possibilities or ()), "")
+    names = list(error.possibilities or ())
+    if error.option_name.startswith(_OFF) and error.ctx is not None:
+        options = [name for option in error.ctx.command.params for name in option.opts]
+        names = [name for name in options if name.startswith(_OFF)] or names
+    # Click sorts near names by the alphabet.
+    return "".join(difflib.get_close_matches(error.option_name, names, n=1, cutoff=0.0))
 
 
 def _discard_output() -> None:

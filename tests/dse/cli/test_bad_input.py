@@ -111,6 +111,7 @@ def test_names_that_are_unknown(refused, arguments, part):
         (("measure", "fidelty"), "did you mean fidelity? (see 'dse measure --help')"),
         (("costs", "x"), "did you mean analyze costs?"),
         (("show", "x", "--memeber", "3"), "--memeber'; did you mean --member?"),
+        (("explore", "x", "--out", "r"), "--out'; did you mean --output?"),
         (("deploy", "x", "--no-chek"), "--no-chek'; did you mean --no-check? (see"),
         (("zzz",), "'zzz' (see 'dse --help')"),
         (("explore", "--max-jitter", "2"), "did you mean --limit max-jitter[:NETWORK]=MS? (see"),
