@@ -192,7 +192,8 @@ def _nearest_option(error: click.NoSuchOption) -> str:
     if error.option_name.startswith(_OFF) and error.ctx is not None:
         options = [name for option in error.ctx.command.params for name in option.opts]
         names = [name for name in options if name.startswith(_OFF)] or names
-    # Click sorts near names by the alphabet.
+    # Click sorts near names by the alphabet. A name that begins as typed is the nearest.
+    names = [name for name in names if name.startswith(error.option_name)] or names
     return "".join(difflib.get_close_matches(error.option_name, names, n=1, cutoff=0.0))
 
 
