@@ -40,16 +40,16 @@ from paretosoc.results.export.result_folder import (
     write_results,
 )
 from paretosoc.results.front.bounds import BoundProof
-from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
+from paretosoc.results.front.certificate import ProofArtifacts
 from paretosoc.results.front.choices import DEFAULT_RESOLUTION, DRAWS, Confidence, choose
 from paretosoc.results.front.front import Front as NumericFront
 from paretosoc.results.front.front_document import scheduled_to_document
 from paretosoc.results.front.named_members import (
     FASTEST,
     choose_member,
+    is_fastest_certified,
     mark_members,
     member_title,
-    speed_column,
 )
 from paretosoc.results.problem.problem import Problem as NumericProblem
 from paretosoc.results.text.front_rows import front_latex, table_rows
@@ -225,11 +225,7 @@ class Front(Sequence[Member]):
     @property
     def is_certified(self) -> bool:
         """Return whether a checkable proof shows that nothing is faster than the fastest member."""
-        claim, column = self.numeric.certificate, speed_column(self.problem)
-        if claim is None or column is None or claim.epsilon_ppm != 0:
-            return False
-        is_about_speed = self.problem.objective_names[column] in claim.objectives
-        return is_about_speed and claim.status is CertificateStatus.CERTIFIED
+        return is_fastest_certified(self.numeric)
 
     @property
     def claims(self) -> list[str]:

@@ -11,6 +11,7 @@ from operator import mul
 
 from paretosoc.common.text import did_you_mean
 from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import knee
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
@@ -134,6 +135,15 @@ def speed_column(problem: Problem) -> int | None:
     objectives = problem.objectives
     columns = [k for k, objective in enumerate(objectives) if objective.kind in _OF_TIME]
     return min(columns, key=lambda k: objectives[k].network is not None, default=None)
+
+
+def is_fastest_certified(front: Front) -> bool:
+    """Return whether a checkable proof shows that nothing is faster than the fastest member."""
+    claim, column = front.certificate, speed_column(front.problem)
+    if claim is None or column is None or claim.epsilon_ppm != 0:
+        return False
+    is_about_speed = front.problem.objective_names[column] in claim.objectives
+    return is_about_speed and claim.status is CertificateStatus.CERTIFIED
 
 
 def time_of_all(problem: Problem) -> Objective:

@@ -11,6 +11,7 @@ import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.dse.baselines.group_by_group import without_contention
+from paretosoc.dse.certificate.certify import prove
 from paretosoc.dse.engines.explore import SearchSettings, explore_problem
 from paretosoc.dse.problem.build import cost_origins
 from paretosoc.dse.tools.deploy.random_weights import give_random_weights, random_input
@@ -37,6 +38,7 @@ from paretosoc.dse.tools.host.measure.running import (
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload_file import workload_from
 from paretosoc.results.errors import ResultError
+from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.front import Front
 from paretosoc.results.problem.problem import DesignPoint
 from paretosoc.sdf.onnx.parts import PartTensor
@@ -167,6 +169,17 @@ def test_a_machine_that_obeys_the_model_has_no_error(front):
     assert summary.best_rank == 1
     assert found.points[0].name == "fastest"
     assert summary.makespan_without.median_error >= summary.makespan.median_error
+
+
+def test_a_proof_of_the_lowest_energy_is_none_of_speed(front):
+    names = front.problem.objective_names
+    for name in names:
+        proved = prove(front, (names.index(name),))
+        assert proved.status is CertificateStatus.CERTIFIED
+        certified = dataclasses.replace(proved.front, certificate=proved.claim)
+        machine = ModelledMachine(front.problem)
+        found = measure_fidelity(machine, certified, samples=1, frames=5, seed=1)
+        assert found.is_certified is name.startswith("latency")
 
 
 def test_what_others_take_of_the_memory_is_told(front):
