@@ -95,8 +95,9 @@ class Interrupt:
         if name == "click":
             os.kill(os.getpid(), signal.SIGINT)
 
-if sys.argv.pop(1) == "ignored":
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+# The tests themselves may run in the background.
+is_ignored = sys.argv.pop(1) == "ignored"
+signal.signal(signal.SIGINT, signal.SIG_IGN if is_ignored else signal.default_int_handler)
 sys.meta_path.insert(0, Interrupt())
 runpy.run_module("paretosoc", run_name="__main__")
 """
