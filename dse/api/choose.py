@@ -82,7 +82,7 @@ def choose(
         prove: whether fronts are proved complete, as far as that is possible.
         on_progress: called as boards are done.
         options: ``variants`` and ``min_accuracy_percent``, which leave variants out, and
-                ``dimensions``, ``groups``, ``batch``, ``frames_per_second`` and the limits of
+            ``dimensions``, ``groups``, ``batch``, ``frames_per_second`` and all limits of
             :class:`dse.Problem` but that of accuracy, beside those of the workload file; and
             ``objectives``, of the explorations and of the joined front.
 

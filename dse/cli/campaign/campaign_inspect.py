@@ -147,7 +147,7 @@ def export(
         everything = list(store.records())
     records = chosen(everything, where or ())
     flat = member_rows(records) if members else run_rows(records, everything)
-    if not flat:
+    if members and not flat:
         raise WorkloadError("--members: no run that is selected has a front")
     data = parquet_bytes(flat) if output.suffix == ".parquet" else rows_csv(flat).encode()
     replace_file(output, data)

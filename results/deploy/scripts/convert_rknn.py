@@ -52,10 +52,11 @@ def check_given(networks: list[Any], given: Mapping[str, Any]) -> None:
             key = own if own in given else tensor["name"]
             taken.add(key)
             found = list(given[key].shape) if key in given else [1, *shape]
-            if found[1:] != shape or found[:1] < [1]:
+            if not found or found[0] == 0 or found[1:] != shape:
+                sizes = ", ".join(map(str, ("samples", *shape)))
                 sys.exit(
-                    f"convert.py: {key}: samples of {own} must have the shape {shape}, "
-                    f"got {found[1:]}; the key {own} is of this network alone"
+                    f"convert.py: {key}: an array of the shape [{sizes}] is required for {own}, "
+                    f"got {found}; the key {own} is of this network alone"
                 )
     if unknown := sorted(given.keys() - taken):
         sys.exit(f"convert.py: {unknown[0]}: no network has this input: {', '.join(sorted(taken))}")

@@ -120,7 +120,8 @@ def test_the_converter_passes_over_tasks(folder):
         (["--inputs", __file__], "test_rknn.py: an archive of arrays (.npz) is required"),
         (["--inputs", "empty.npz"], "empty.npz: an archive of arrays (.npz) is required"),
         (["--inputs", "torn.npz"], "torn.npz: an archive of arrays (.npz) is required"),
-        (["--inputs", "one.npz"], "small:image must have the shape [1, 3, 16, 16], got"),
+        (["--inputs", "one.npz"], "[samples, 1, 3, 16, 16] is required for small:image, got []; "),
+        (["--inputs", "none_of_it.npz"], "for small:image, got [0, 1, 3, 16, 16]; "),
         (["small.9.npu1.onnx"], "small.9.npu1.onnx: no piece for the NPU; there are small."),
     ],
 )
@@ -130,6 +131,7 @@ def test_what_the_converter_cannot_use_is_an_error_in_a_line(folder, words, said
     (made / "empty.npz").touch()
     (made / "torn.npz").write_bytes(b"PK\x03\x04" + bytes(90))
     np.savez(made / "one.npz", image=np.float32(1))
+    np.savez(made / "none_of_it.npz", image=np.ones((0, 1, 3, 16, 16), np.float32))
     ran = execute(made, "convert.py", *words)
     assert ran.returncode == 1
     (line,) = ran.stderr.splitlines()
@@ -146,7 +148,7 @@ def test_samples_of_inputs_that_are_called_alike_are_told_apart(folder):
         np.savez(made / "some.npz", **arrays)
         return execute(made, "convert.py", "--inputs", made / "some.npz")
 
-    assert "small:image must have the shape [1, 3, 16, 16], got [1, 3, 8, 8]; the key" in (
+    assert "[samples, 1, 3, 16, 16] is required for small:image, got [2, 1, 3, 8, 8]; the key" in (
         convert(image=np.ones((2, 1, 3, 8, 8), np.float32)).stderr
     )
     named = {"image": np.ones((2, 1, 3, 8, 8), np.float32), "small:image": np.ones(shape)}
