@@ -107,6 +107,64 @@ def fill_anywhere(plan, rules, tree):
                 energy = min(energy, tree.energy_step[g * plan.units + u])
             tree.step_anywhere[g] = time
             tree.energy_step_anywhere[g] = energy
+    for n in range(plan.networks):
+        tree.rest_from[n] = plan.groups
+
+
+@jit
+def _fill_rests(plan, rules, n, p, tree):
+    """Fill the least priced times of a chain from each open group on: NEVER if its limit of
+    transitions leaves no way."""
+    layers = max(rules.layers[n], np.int64(1))
+    for back in range(rules.size[n]):
+        g = rules.first[n] + rules.size[n] - 1 - back
+        if tree.units[g] >= 0:
+            return
+        # With the group on each unit.
+        for u in range(plan.units):
+            price = rules.unit_price[p, u] + rules.network_price[p, n]
+            for k in range(layers):
+                priced = NEVER
+                if rules.allowed[g * plan.units + u]:
+                    after = tree.rest[p, g + 1, u, k] if back > 0 else np.int64(0)
+                    if after != NEVER:
+                        priced = price * tree.fastest[g * plan.units + u] + after
+                tree.priced_from[u, k] = priced
+        tree.rest_from[n] = g
+        if g == rules.first[n]:
+            break
+        # After a group on each unit: it stays there, or moves if that can be cheaper.
+        edge = rules.in_edge[rules.in_start[g]]
+        for k in range(layers):
+            cheapest = NEVER
+            left = k - 1 if rules.layers[n] > 0 else k
+            for u in range(plan.units):
+                # Another number format of a unit is no transition.
+                formats = rules.layers[n] > 0 and not rules.stays[u]
+                if left >= 0 or formats:
+                    cheapest = min(cheapest, tree.priced_from[u, k if formats else left])
+            for before in range(plan.units):
+                least = tree.priced_from[before, k]
+                if least > cheapest:
+                    least = _after_moving(plan, rules, n, p, edge, before, k, least, tree)
+                tree.rest[p, g, before, k] = least
+    tree.open_chain[n, p] = NEVER
+    for u in range(plan.units):
+        tree.open_chain[n, p] = min(tree.open_chain[n, p], tree.priced_from[u, layers - 1])
+
+
+@jit
+def _after_moving(plan, rules, n, p, edge, before, k, least, tree):
+    """Return the least priced time of the rest of a chain after a group on the unit ``before``, at
+    most ``least``, with k transitions left."""
+    for u in range(plan.units):
+        moves = rules.layers[n] > 0 and plan.unit_of[u] != plan.unit_of[before]
+        left = k - 1 if moves else k
+        if left >= 0 and tree.priced_from[u, left] < least:
+            delay = plan.transition_ps[edge + before * plan.units + u]
+            priced = tree.priced_from[u, left] + rules.network_price[p, n] * delay
+            least = min(least, priced)
+    return least
 
 
 @jit
@@ -207,8 +265,12 @@ def fill_paths(plan, rules, n, tree):
     tree.first_open[n] = -1
     longest, growth = np.int64(0), np.int64(0)
     first = rules.first[n]
+    last = first + rules.size[n] - 1
+    if rules.is_chain[n] and tree.units[last] < 0 and _is_open_before(rules, n, tree):
+        for p in range(rules.price_sum.shape[0]):
+            _fill_rests(plan, rules, n, p, tree)
     for back in range(rules.size[n]):
-        g = first + rules.size[n] - 1 - back
+        g = last - back
         u = tree.units[g]
         time = tree.fastest[g * plan.units + u] if u >= 0 else tree.fastest_anywhere[g]
         if plan.moves and u >= 0:
@@ -225,12 +287,8 @@ def fill_paths(plan, rules, n, tree):
             tree.first_open[n] = g
         tree.least[g] = time
         tree.tail[g] = time + after
-        for p in range(rules.price_sum.shape[0]):
-            if u >= 0:
-                price = rules.unit_price[p, u] + rules.network_price[p, n]
-                tree.priced[g, p] = price * time
-            else:
-                tree.priced[g, p] = tree.priced_anywhere[g, p]
+        if not rules.is_chain[n] or tree.units[last] >= 0:
+            _fill_priced(plan, rules, n, g, tree)
         if plan.grows:
             step = tree.step[g * plan.units + u] if u >= 0 else tree.step_anywhere[g]
             tree.least_step[g] = step
@@ -239,6 +297,75 @@ def fill_paths(plan, rules, n, tree):
             longest, growth = tree.tail[g], tree.tail_step[g]
     tree.path[n] = longest
     tree.path_step[n] = growth
+
+
+@jit
+def _is_open_before(rules, n, tree):
+    """Return whether a group is open before those that ``tree.rest`` is filled for."""
+    first = rules.first[n]
+    return (
+        tree.rest_from[n] > first
+        and tree.units[min(tree.rest_from[n], first + rules.size[n]) - 1] < 0
+    )
+
+
+@jit
+def _fill_priced(plan, rules, n, g, tree):
+    """Fill the priced time of a group of a graph, or of what follows a group of a chain whose
+    groups all have units."""
+    u, last = tree.units[g], rules.first[n] + rules.size[n] - 1
+    for p in range(rules.price_sum.shape[0]):
+        if rules.is_chain[n]:
+            after = np.int64(0)
+            if g < last:
+                after = _priced_step(plan, rules, n, g + 1, p, tree) + tree.priced[g + 1, p]
+            tree.priced[g, p] = after
+        elif u >= 0:
+            tree.priced[g, p] = rules.unit_price[p, u] * tree.least[g]
+        else:
+            tree.priced[g, p] = tree.priced_anywhere[g, p]
+
+
+@jit
+def _priced_step(plan, rules, n, g, p, tree):
+    """Return the priced time of an assigned group of a chain, with the delay before it in its
+    repeat."""
+    u = tree.units[g]
+    priced = (rules.unit_price[p, u] + rules.network_price[p, n]) * tree.least[g]
+    if g > rules.first[n]:
+        edge = rules.in_edge[rules.in_start[g]] + tree.units[g - 1] * plan.units + u
+        priced += rules.network_price[p, n] * plan.transition_ps[edge]
+    return priced
+
+
+@jit
+def _priced_after(plan, rules, n, g, p, tree):
+    """Return the least priced time of a chain after an assigned group, to the end of its repeat, or
+    0 if no way keeps the limit of transitions."""
+    last = rules.first[n] + rules.size[n] - 1
+    if tree.units[last] >= 0:
+        return tree.priced[g, p]
+    # The groups before the first open one are those that have units.
+    after = np.int64(0)
+    while tree.units[g + 1] >= 0:
+        g += 1
+        after += _priced_step(plan, rules, n, g, p, tree)
+    left = np.int64(0)
+    if rules.layers[n] > 0:
+        left = max(left, rules.limit[n] - tree.transitions[n])
+    rest = tree.rest[p, g + 1, tree.units[g], left]
+    return after if rest == NEVER else after + rest
+
+
+@jit
+def _priced_repeat(plan, rules, n, p, tree):
+    """Return the least priced time of a whole repeat of a chain, likewise."""
+    first = rules.first[n]
+    if tree.units[first] < 0:
+        whole = tree.open_chain[n, p]
+        return np.int64(0) if whole == NEVER else whole
+    after = _priced_after(plan, rules, n, first, p, tree)
+    return _priced_step(plan, rules, n, first, p, tree) + after
 
 
 @jit
@@ -254,6 +381,7 @@ def makespan_bound(plan, rules, state, tree):
         end[n] = -1
         tree.first_left[n] = -1
         tree.repeats_left[n] = 0
+        tree.begin_left[n] = now
     # Running groups: their work left, rounded up, then the path behind them.
     for u in range(plan.queues):
         if state.unit[u].free == 0:
@@ -261,21 +389,22 @@ def makespan_bound(plan, rules, state, tree):
             left = _work_left(state, u, now)
             begin = now + left - _least_of(plan, state, tree, place)
             _raise_end(plan, rules, state, tree, place, begin)
-            _begin_left(plan, rules, state, tree, place, np.int64(1))
+            _begin_left(plan, rules, state, tree, place, np.int64(-1), np.int64(1))
     # Assigned groups that wait: no earlier than their ready time.
     for heap in range(plan.queues):
         for i in range(state.unit[heap].queued):
             place = state.heap[heap, i].place
             ready = max(now, state.heap[heap, i].ready)
             _raise_end(plan, rules, state, tree, place, ready)
-            _begin_left(plan, rules, state, tree, place, np.int64(0))
+            _begin_left(plan, rules, state, tree, place, ready, np.int64(0))
     # Unassigned groups whose inputs are there: no earlier than now.
     for i in range(state.run.open_count):
         place = state.open[i]
         g = state.place[place].group
         arrival = plan.network[rules.network[g]].arrival_ps
-        _raise_end(plan, rules, state, tree, place, max(now, arrival))
-        _begin_left(plan, rules, state, tree, place, np.int64(0))
+        begin = max(now, arrival)
+        _raise_end(plan, rules, state, tree, place, begin)
+        _begin_left(plan, rules, state, tree, place, begin, np.int64(0))
     # Networks in the order of their dependencies: one that has not started waits for the ends of
     # others, whose bounds are known by then.
     bound = now
@@ -291,6 +420,7 @@ def makespan_bound(plan, rules, state, tree):
                     begin = max(begin, end[rules.wait_network[w]])
                 end[n] = begin + _repeats_from(plan, rules, tree, n, np.int64(0))
                 tree.repeats_left[n] = rules.repeats[n]
+                tree.begin_left[n] = begin
         if rules.deadline[n] >= 0 and end[n] - arrival > rules.deadline[n]:
             return NEVER
         bound = max(bound, end[n])
@@ -341,9 +471,11 @@ def _raise_end(plan, rules, state, tree, place, begin):
 
 
 @jit
-def _begin_left(plan, rules, state, tree, place, running):
-    """Record that a chain has started all before a group, and the group itself if it is running."""
+def _begin_left(plan, rules, state, tree, place, begin, running):
+    """Record that a chain has started all before a group, which begins at ``begin`` or later, and
+    the group itself if it is running."""
     n = rules.network[state.place[place].group]
+    tree.begin_left[n] = begin
     g = np.int64(state.place[place].group) + running
     repeat = plan.instance[state.place[place].instance].repeat
     tree.first_left[n] = g if g < rules.first[n] + rules.size[n] else -1
@@ -376,11 +508,15 @@ def _work_bound(plan, rules, state, tree):
             if plan.grows:
                 least += plan.instance[i].repeat * tree.least_step[g]
             total += least
-            for p in range(prices):
-                tree.priced_left[p] += tree.priced[g, p]
+            if not rules.is_chain[rules.network[g]]:
+                for p in range(prices):
+                    tree.priced_left[p] += tree.priced[g, p]
             if tree.units[g] >= 0:
                 load[plan.unit_of[tree.units[g]]] += least
     most = np.int64(0)
+    for n in range(plan.networks):
+        if rules.is_chain[n]:
+            _add_chain_left(plan, rules, n, now, tree)
     for q in range(plan.queues):
         if state.unit[q].free == 0:
             # A running group counts with its remaining work only.
@@ -392,12 +528,36 @@ def _work_bound(plan, rules, state, tree):
             u, n = tree.units[g], rules.network[g]
             for p in range(prices):
                 price = rules.unit_price[p, u] + rules.network_price[p, n]
-                tree.priced_left[p] += price * left - tree.priced[g, p]
+                tree.priced_left[p] += price * left
+                if not rules.is_chain[n]:
+                    tree.priced_left[p] -= tree.priced[g, p]
     for u in range(plan.units):
         most = max(most, load[u])
     for p in range(prices):
         most = max(most, -((-tree.priced_left[p]) // rules.price_sum[p]))
     return now + max(most, -((-total) // plan.unit_count))
+
+
+@jit
+def _add_chain_left(plan, rules, n, now, tree):
+    """Add the priced time of all groups of a chain that have not started to ``priced_left``."""
+    g, first, repeats = tree.first_left[n], rules.first[n], tree.repeats_left[n]
+    for p in range(rules.price_sum.shape[0]):
+        left = np.int64(0)
+        if repeats > 0:
+            left = repeats * _priced_repeat(plan, rules, n, p, tree)
+        if tree.begin_left[n] >= 0:
+            left += rules.network_price[p, n] * (tree.begin_left[n] - now)
+        if g == first:
+            left += _priced_repeat(plan, rules, n, p, tree)
+        elif g > first:
+            # If the group before it is running, or it has no unit, a delay is still to come.
+            left += _priced_after(plan, rules, n, g - 1, p, tree)
+            if tree.begin_left[n] >= 0 and tree.units[g] >= 0:
+                edge = rules.in_edge[rules.in_start[g]]
+                edge += tree.units[g - 1] * plan.units + tree.units[g]
+                left -= rules.network_price[p, n] * plan.transition_ps[edge]
+        tree.priced_left[p] += left
 
 
 @jit

@@ -58,6 +58,8 @@ class BranchingRules(Tables):
     :mod:`fitness.branch_and_bound.trade_off` has it."""
     limit: IntArray
     """[networks]: maximum number of transitions, or ``UNLIMITED``."""
+    layers: IntArray
+    """[networks]: 1 + ``limit`` if priced times depend on the transitions that are left, else 0."""
     segments: IntArray
     """[units]: maximum number of segments, or ``UNLIMITED``."""
     loss_limit: IntArray

@@ -43,6 +43,8 @@ RATES = 8
 MOST_OPTIONAL = 3
 """Domains whose being on or off the trade-off of makespan and energy distinguishes."""
 RATE_TIMES_TIME = 1 << 61
+MOST_LAYERS = 8
+"""Priced times tell apart how many transitions are left if fewer are allowed."""
 _OBJECTIVES: dict[tuple[Kind, bool], int] = {
     (ObjectiveKind.LATENCY, False): MAKESPAN,
     (ObjectiveKind.LATENCY, True): NETWORK_LATENCY,
@@ -95,6 +97,7 @@ def make_branching_rules(
     memory = _memory(problem)
     optional = optional_domains(problem) if rates_mw else []
     receivers = {problem.network_of[target] for _, target in problem.handovers}
+    limits = limits_by_owner(problem, TRANSITIONS)
     price = np.array(prices, dtype=np.int64).reshape(len(prices), units + len(networks))
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
@@ -117,7 +120,8 @@ def make_branching_rules(
         is_chain=_ints([int(chain) for chain in chains]),
         stays=_ints([problem.unit_of.count(first) == 1 for first in problem.unit_of]),
         trades=_ints([int(chain and n not in receivers) for n, chain in enumerate(chains)]),
-        limit=limits_by_owner(problem, TRANSITIONS),
+        limit=limits,
+        layers=_ints([limit + 1 if 0 <= limit < MOST_LAYERS else 0 for limit in limits.tolist()]),
         segments=limits_by_owner(problem, SEGMENTS),
         loss_limit=limits_by_owner(problem, LOSS_LIMIT),
         loss=losses,

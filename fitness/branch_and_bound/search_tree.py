@@ -104,7 +104,17 @@ class SearchTree(Tables):
     priced_anywhere: Annotated[IntArray, "groups, prices"]
     """Smallest priced times over the units."""
     priced: Annotated[IntArray, "groups, prices"]
-    """Those of ``units``."""
+    """Those of ``units``. In a chain whose groups all have units: of all that follow a group."""
+    priced_from: Annotated[IntArray, "units, layers"]
+    """Work array: least priced time of a chain from a group on, by its unit."""
+    rest: Annotated[IntArray, "prices, groups, units, layers"]
+    """Least priced time of a chain from an open group on, with all transitions: by the unit of the
+    group before and by how many transitions are left, or NEVER."""
+    rest_from: Annotated[IntArray, "networks"]
+    """From this group on ``rest`` belongs to ``points``, and so does ``open_chain`` if it is the
+    first."""
+    open_chain: Annotated[IntArray, "networks, prices"]
+    """The same of a whole chain."""
     priced_left: Annotated[IntArray, "prices"]
     """Work array."""
     gain: Annotated[IntArray, "groups, rates"]
@@ -122,6 +132,8 @@ class SearchTree(Tables):
     """The first group of a chain that has not started in its repeat, or -1."""
     repeats_left: Annotated[IntArray, "networks"]
     """Repeats of which nothing has started."""
+    begin_left: Annotated[IntArray, "networks"]
+    """Least start of it, or -1 if the group before it is running."""
     first_open: Annotated[IntArray, "networks"]
     """The first open group of a chain, or -1."""
     min_idle: Annotated[IntArray, "units"]
@@ -175,6 +187,7 @@ def make_search_tree(
             "1 + rates": 1 + rates,
             "rates x groups x units": rates * groups * plan.units,
             "prices": len(rules.price_sum),
+            "layers": max(1, int(rules.layers.max())),
             "sets": rules.set_count,
             "figures": len(rules.memory_cap_bytes),
             "places": places,

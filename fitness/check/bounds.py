@@ -23,6 +23,7 @@ import numpy as np
 
 from paretosoc.common.units import UHZ_PS
 from paretosoc.fitness.check.choices import least_loss, least_memory
+from paretosoc.fitness.check.costs import fill_rest, price_of
 from paretosoc.fitness.check.facts import (
     ENERGY,
     LOSS,
@@ -86,6 +87,10 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
         work.network_end[n] = 0
     for p in range(facts.price_sum.shape[0]):
         work.priced[p] = 0
+    for n in range(facts.networks):
+        if facts.is_chain[n] != 0:
+            _find_open(facts, work, n)
+            fill_rest(facts, work, costs, n, work.open_from[n])
     for k in range(facts.instances):
         i = facts.order[k]
         unit = work.units[facts.group_of[i]]
@@ -105,12 +110,7 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
                     time += moving_ps(facts, work, facts.group_of[i])
                 least = _least_start(facts, work, i, unit, now)
             total += time
-            for p in range(facts.price_sum.shape[0]):
-                if unit >= 0:
-                    price = facts.unit_price[p, unit] + facts.network_price[p, facts.network_of[i]]
-                    work.priced[p] += price * time
-                else:
-                    work.priced[p] += work.priced_ps[costs, p, facts.group_of[i]]
+            _add_priced(facts, work, row, costs, i, time, least - now)
             if unit >= 0:
                 work.busy[facts.unit_of[unit]] += time
             least += time
@@ -125,6 +125,56 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
     for n in range(facts.networks):
         bound = max(bound, work.network_end[n])
     return bound
+
+
+@jit
+def _find_open(facts: Facts, work: Work, n: Int) -> None:
+    """Find from which group of a chain on priced times count all options, and how many transitions
+    are left there."""
+    g, left = facts.first_group[n], facts.counted[n]
+    while g < facts.end_group[n] and work.units[g] >= 0:
+        if g > facts.first_group[n]:
+            left -= facts.unit_of[work.units[g]] != facts.unit_of[work.units[g - 1]]
+        g += 1
+    work.open_from[n], work.left_over[n] = g, max(left, 0)
+
+
+@jit
+def _add_priced(
+    facts: Facts, work: Work, row: Int, costs: Int, i: Int, time: Int, delay: Int
+) -> None:
+    """Add the priced time of an instance that has not ended.
+
+    If it is in a chain, it comes with the delay before it. The first open group comes with all
+    later ones of its repeat.
+    """
+    g, n = facts.group_of[i], facts.network_of[i]
+    unit, prices = work.units[g], facts.price_sum.shape[0]
+    if facts.is_chain[n] == 0:
+        for p in range(prices):
+            if unit >= 0:
+                work.priced[p] += price_of(facts, p, unit, g) * time
+            else:
+                work.priced[p] += work.priced_ps[costs, p, g]
+        return
+    if g > work.open_from[n]:
+        return
+    first, is_open = facts.first_group[n], g == work.open_from[n]
+    before = work.units[g - 1] if g > first else np.int64(0)
+    if i > 0 and facts.network_of[i - 1] == n and work.status[row, i - 1] != ENDED:
+        delay = np.int64(0)
+        if g > first and not is_open:
+            delay = facts.delay_ps[
+                (facts.chain_edge[g] * facts.units + before) * facts.units + unit
+            ]
+    for p in range(prices):
+        if not is_open:
+            priced = price_of(facts, p, unit, g) * time
+        elif g > first:
+            priced = work.rest_ps[costs, p, g, before, work.left_over[n]]
+        else:
+            priced = work.chain_ps[costs, p, n]
+        work.priced[p] += facts.network_price[p, n] * delay + (0 if priced == FAR else priced)
 
 
 @jit

@@ -154,11 +154,72 @@ def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
                 work.step_ps[row, last, g] = min(work.step_ps[row, last, g], step)
                 work.step_fj[row, last, g] = min(work.step_fj[row, last, g], more)
         for p in range(facts.price_sum.shape[0]):
-            priced = FAR
+            work.priced_ps[row, p, g] = FAR
             for u in range(facts.units):
                 if facts.allowed[g, u] != 0:
-                    price = (
-                        facts.unit_price[p, u] + facts.network_price[p, facts.network_of_group[g]]
-                    )
-                    priced = min(priced, price * work.smallest_ps[row, u, g])
-            work.priced_ps[row, p, g] = priced
+                    priced = price_of(facts, p, u, g) * work.smallest_ps[row, u, g]
+                    work.priced_ps[row, p, g] = min(work.priced_ps[row, p, g], priced)
+    for n in range(facts.networks):
+        work.rest_from[row, n] = facts.end_group[n]
+
+
+@jit
+def price_of(facts: Facts, p: Int, u: Int, g: Int) -> Int:
+    """Return the price of a group's time on a unit."""
+    price: Int = facts.unit_price[p, u] + facts.network_price[p, facts.network_of_group[g]]
+    return price
+
+
+@jit
+def fill_rest(facts: Facts, work: Work, row: Int, n: Int, first: Int) -> None:
+    """Fill the smallest priced times of a chain from each group on, from its end to the group
+    ``first``, unless they are known."""
+    counts = max(facts.counted[n], 0) + 1
+    while work.rest_from[row, n] > first:
+        work.rest_from[row, n] -= 1
+        g = work.rest_from[row, n]
+        for p in range(facts.price_sum.shape[0]):
+            if g == facts.first_group[n]:
+                _fill_chain(facts, work, row, p, n, counts - 1)
+                continue
+            for before in range(facts.units):
+                for left in range(counts):
+                    least = FAR
+                    for u in range(facts.units):
+                        least = min(least, _rest_on(facts, work, row, p, g, before, left, u))
+                    work.rest_ps[row, p, g, before, left] = least
+
+
+@jit
+def _fill_chain(facts: Facts, work: Work, row: Int, p: Int, n: Int, left: Int) -> None:
+    """Fill the smallest priced time of a whole chain."""
+    first = facts.first_group[n]
+    work.chain_ps[row, p, n] = FAR
+    for u in range(facts.units):
+        if facts.allowed[first, u] != 0:
+            least = price_of(facts, p, u, first) * work.smallest_ps[row, u, first]
+            if first + 1 < facts.end_group[n]:
+                rest = work.rest_ps[row, p, first + 1, u, left]
+                least = FAR if rest == FAR else least + rest
+            work.chain_ps[row, p, n] = min(work.chain_ps[row, p, n], least)
+
+
+@jit
+def _rest_on(
+    facts: Facts, work: Work, row: Int, p: Int, g: Int, before: Int, left: Int, u: Int
+) -> Int:
+    """Return the smallest priced time of a chain from group g on with g on unit u, or FAR."""
+    n = facts.network_of_group[g]
+    if facts.counted[n] >= 0 and facts.unit_of[u] != facts.unit_of[before]:
+        left -= 1
+    if left < 0 or facts.allowed[g, u] == 0:
+        return FAR
+    at = (facts.chain_edge[g] * facts.units + before) * facts.units + u
+    priced: Int = facts.network_price[p, n] * facts.delay_ps[at]
+    priced += price_of(facts, p, u, g) * work.smallest_ps[row, u, g]
+    if g + 1 < facts.end_group[n]:
+        rest = work.rest_ps[row, p, g + 1, u, left]
+        if rest == FAR:
+            return FAR
+        priced += rest
+    return priced

@@ -191,6 +191,11 @@ class Facts(Tables):
     """[prices, networks]: 0 for a network that is no chain."""
     price_sum: IntArray
     """[prices]: of all units, each with the largest of its entries, and all networks."""
+    chain_edge: IntArray
+    """[groups]: the edge from the group before in a chain, or -1."""
+    counted: IntArray
+    """[networks]: transitions of a chain that are told apart in priced times, -1 if it has no limit
+    or one of ``MOST_COUNTED`` or more."""
     longest_ps: int
     """Makespans times rates stay in the tables' integers up to here."""
     most_fj: int

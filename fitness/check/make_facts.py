@@ -47,6 +47,7 @@ KINDS: dict[tuple[Kind, bool], int] = {
 _OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
 RATE_TIMES_TIME = MOST_FJ = 1 << 61
 COMPILED_MASK_BITS = 62
+MOST_COUNTED = 8
 MOST_OPTIONAL = 3
 
 
@@ -110,7 +111,7 @@ def make_facts(
     if largest > RATE_TIMES_TIME and not exact:
         raise ResultError("rates_mw: products with times need more than 64 bits")
     dearest = max((2 * max(row) for row in claim.prices), default=0)
-    if dearest * max(_slowest_ps(problem), 1) > RATE_TIMES_TIME and not exact:
+    if dearest * max(_longest_ps(problem), 1) > RATE_TIMES_TIME and not exact:
         raise ResultError("prices: products with times need more than 64 bits")
     price = _array([list(row) for row in claim.prices], exact).reshape(
         -1, len(units) + len(networks)
@@ -253,6 +254,20 @@ def make_facts(
         price_sum=sum(
             (of_unit[:, own].max(axis=1) for own in of_one), price[:, len(units) :].sum(axis=1)
         ),
+        chain_edge=_int64(
+            [
+                problem.edges.index((g - 1, g))
+                if chains[n] and g > networks[n].groups.start
+                else NONE
+                for g, n in enumerate(problem.network_of)
+            ]
+        ),
+        counted=_int64(
+            [
+                limit if chain and limit is not None and limit < MOST_COUNTED else NONE
+                for limit, chain in zip([n.max_transitions for n in networks], chains, strict=True)
+            ]
+        ),
         longest_ps=BEYOND if exact else RATE_TIMES_TIME // (max([1, *rates]) * (len(networks) + 2)),
         most_fj=BEYOND if exact else MOST_FJ,
         exact=exact,
@@ -350,6 +365,15 @@ def _slowest_ps(problem: Problem) -> int:
     """Return the time of all groups one after the other, each on its slowest unit."""
     tables = [problem.frame_ps(u) for u in range(len(problem.units))]
     return sum(max(int(table[g].max()) for table in tables) for g in range(problem.group_count))
+
+
+def _longest_ps(problem: Problem) -> int:
+    """Return a time that all groups, delays and arrivals one after the other do not exceed."""
+    repeats = [problem.networks[problem.network_of[source]].repeats for source, _ in problem.edges]
+    delays = [int(table.max(initial=0)) for table in problem.transition_ps]
+    late = sum(network.arrival_ps for network in problem.networks)
+    often = zip(repeats, delays, strict=True)
+    return _slowest_ps(problem) + sum(count * delay for count, delay in often) + late
 
 
 def _falling(pairs: Iterable[Sequence[int]]) -> list[tuple[int, int]]:

@@ -88,6 +88,17 @@ class Work(Tables):
     """1 if ``gain_fj`` is filled."""
     priced_ps: Annotated[IntArray, "costs, prices, groups"]
     """Smallest price x time over the units that a group may have."""
+    rest_ps: Annotated[IntArray, "costs, prices, groups, units, counts"]
+    """Smallest priced time of a chain from a group on, with all transitions, if the group before it
+    is on a unit and so many transitions are left, or FAR."""
+    chain_ps: Annotated[IntArray, "costs, prices, networks"]
+    """The same of all of it."""
+    rest_from: Annotated[IntArray, "costs, networks"]
+    """From this group on both are filled."""
+    open_from: Annotated[IntArray, "networks"]
+    """The first open group of a chain, or the end of its groups."""
+    left_over: Annotated[IntArray, "networks"]
+    """Transitions that are left from there on, if they are counted."""
     priced: Annotated[IntArray, "prices"]
     """Priced time of all that is left."""
     idle_mw: Annotated[IntArray, "costs, units"]
@@ -153,6 +164,7 @@ def make_work(facts: Facts) -> Work:
             "rates": len(facts.rate_mw),
             "sets": facts.set_count,
             "prices": len(facts.price_sum),
+            "counts": max(0, *facts.counted.tolist()) + 1,
             "clocks": len(facts.clock),
             "objectives": len(facts.objective),
             "executed": facts.queues + facts.instances if facts.of_frames else 0,

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
-from itertools import combinations
+from functools import cache, cached_property
+from itertools import combinations, pairwise, takewhile
 from typing import Any
 
 from tests.support.stranger.board import ANY, FULL_RATE, Board, Points, require
@@ -222,17 +222,75 @@ class Bound:
             for one in self.running.values()
         )
         for network, repeat, group in self.left:
+            if board.is_chain(network):
+                continue
             moving = board.moving(group, self.node.units)
             total += min(
                 price(o, network) * (board.time(o, group, repeat, setting) + moving)
                 for o in self.may_use[group]
                 for setting in board.settings(o, self.node.points)
             )
+        for network in filter(board.is_chain, range(len(board.networks))):
+            total += self._priced_chain(row, network)
         dearest = [
             max(row[o] for o in range(options) if board.processor[o] == one)
             for one in board.processors
         ]
         return -(-total // (sum(dearest) + sum(row[options:])))
+
+    def _priced_chain(self, row: Sequence[int], network: int) -> int:
+        """Of what has not started of a chain, with the delays before it."""
+        board, units, total = self.board, self.node.units, 0
+        own, groups = row[len(board.options) + network], board.groups[network]
+        known = list(takewhile(lambda g: units[g] is not None, groups))
+        left = [run for run in self.left if run[0] == network]
+        runs = any(run[0] == network for run in self.running)
+        for run in left:
+            _, repeat, g = run
+            if g not in known:
+                if g == groups[len(known)]:
+                    total += self._cheapest_from(row, network, g)
+                    if run == left[0] and g == groups[0]:
+                        total += own * max(0, self._may_start(run) - self.node.moment.now)
+                continue
+            time = min(board.time(units[g], g, repeat, s) for s in self._settings(units[g]))
+            total += (row[units[g]] + own) * (time + board.moving(g, units))
+            if run == left[0] and not runs:
+                total += own * max(0, self._may_start(run) - self.node.moment.now)
+            elif g != groups[0]:
+                total += own * board.waits(g - 1, g, units)
+        return total
+
+    def _settings(self, option: int) -> list[tuple[int, ...]]:
+        return list(self.board.settings(option, self.node.points))
+
+    def _cheapest_from(self, row: Sequence[int], network: int, first: int) -> int:
+        """The cheapest way through a chain from an open group on, 0 if there is none."""
+        board, units = self.board, self.node.units
+        own, groups = row[len(board.options) + network], board.groups[network]
+        limit = board.networks[network]["max_transitions"]
+        used = sum(
+            board.processor[a] != board.processor[b] for a, b in pairwise(units[groups[0] : first])
+        )
+
+        @cache
+        def cheapest(g: int, before: int | None, moved: int) -> int | None:
+            if g == groups[-1] + 1:
+                return 0
+            ways = []
+            for o in board.may_run[g]:
+                count, delay = moved, 0
+                if before is not None:
+                    count += board.processor[o] != board.processor[before]
+                    delay = board.waits(g - 1, g, {g - 1: before, g: o})
+                after = cheapest(g + 1, o, count)
+                # A chain that has used up its limit before stays where it is.
+                if after is not None and (limit is None or count <= max(limit, used)):
+                    time = min(board.time(o, g, 0, s) for s in self._settings(o))
+                    ways.append((row[o] + own) * time + own * delay + after)
+            return min(ways, default=None)
+
+        return cheapest(first, None if first == groups[0] else units[first - 1], used) or 0
 
     @cached_property
     def dynamic(self) -> int:
