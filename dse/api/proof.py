@@ -131,7 +131,7 @@ def _keep_claims(front: Front, proof: ProofOutcome) -> ProofOutcome:
     if _is_claim(proof.certificate) and _is_reached(found, Goal.WHOLE_FRONT):
         return proof
     fastest = _claim_about(found, numeric, numeric.certificate, front.certificate)
-    if fastest is not None and not _is_claim(proof.certificate):
+    if fastest is not None and _says_more(fastest.claim, found.certificate):
         found = replace(found, certificate=fastest.claim)
         proof = replace(proof, front=found, certificate=fastest.files)
     reached = [claim.epsilon_ppm for claim in (found.epsilon, found.bounds) if claim is not None]
@@ -161,7 +161,9 @@ def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:
         found = replace(found, bounds=bounded.claim)
         gap = replace(gap, front=found, bounds=bounded.proof)
     fastest = _claim_about(found, numeric, numeric.certificate, front.certificate)
-    if fastest is not None:
+    if fastest is not None and gap.front.certificate is not None:
+        if gap.front.certificate.objectives == fastest.claim.objectives:
+            return
         found = replace(found, certificate=fastest.claim, epsilon=found.certificate)
         gap = replace(gap, front=found, certificate=fastest.files, epsilon=gap.certificate)
     front.with_proof(gap).save(folder, overwrite=True, pictures=False)
@@ -188,6 +190,13 @@ def _bounds_about(found: NumericFront, earlier: Front) -> BoundedFront | None:
     return BoundedFront(earlier.numeric.bounds, earlier.bounds).about(found)
 
 
+def _says_more(claim: CertificateSummary, other: CertificateSummary | None) -> bool:
+    """Return whether a claim about the fastest member is stronger than another one, or a gap."""
+    if other is None or other.epsilon_ppm is None or claim.epsilon_ppm is None:
+        return True
+    return other.status is CertificateStatus.GAP or claim.epsilon_ppm < other.epsilon_ppm
+
+
 def _is_claim(proof: ProofArtifacts | None) -> bool:
     return proof is not None and proof.certificate.status is not CertificateStatus.GAP
 
@@ -195,6 +204,6 @@ def _is_claim(proof: ProofArtifacts | None) -> bool:
 def _is_reached(front: NumericFront, goal: Goal) -> bool:
     """Return whether nothing is left to prove."""
     claim = front.certificate
-    if claim is None or claim.status is CertificateStatus.GAP:
+    if claim is None or claim.epsilon_ppm != 0:
         return False
     return goal is Goal.FASTEST or len(claim.objectives) == len(front.problem.objectives)

@@ -137,6 +137,8 @@ def _proved(
             is_all = can.front is None and can.bounded == (can.fastest,)
             until = limits.until if is_all else limits.until.share(FASTEST_SHARE)
             work.fastest = work.prove((can.fastest,), until=until, earlier=earlier)
+            if not is_all:
+                work.narrow_fastest(can.fastest)
         if can.front is not None:
             work.narrow(can.front)
         if can.bounded and work.within is None:
@@ -160,7 +162,7 @@ def add_formulation(
     """
     front, proof = outcome.front, outcome.certificate
     claim = front.certificate
-    if claim is None or proof is None or claim.status is CertificateStatus.GAP:
+    if claim is None or proof is None or claim.epsilon_ppm != 0:
         why = "no member is certified as the fastest: the search for a faster one was ended"
         return replace(outcome, not_shown=why)
     fastest = min(front.members, key=lambda member: member.makespan_ps)
@@ -327,6 +329,23 @@ class _Work:
                 self.keep(self.prove(columns, until=until.share(EXACT_SHARE)))
             last = grown
             left = None if left is None else max(0, left - grown)
+
+    def narrow_fastest(self, column: int) -> None:
+        """Prove the fastest member within smaller and smaller tolerances, as long as the limits
+        allow, if an exact search for a faster one was ended."""
+        problem, until = self.front.problem, self._limits.until.share(FASTEST_SHARE)
+        left = self._limits.most_nodes(problem)
+        for tolerance in TOLERANCES_PPM:
+            assert self.fastest is not None
+            is_claim = self.fastest.status is not CertificateStatus.GAP
+            if self.fastest.is_exact or self.interrupted() or until.is_past or left == 0:
+                return
+            nodes = left if is_claim else _fewer(problem, left)
+            proved = self.prove((column,), until=until, tolerance_ppm=tolerance, nodes=nodes)
+            if proved.status is CertificateStatus.GAP:
+                return
+            self.fastest = proved
+            left = None if left is None else max(0, left - proved.claim.nodes)
 
     def result(self, interrupted: bool, refused: str | None) -> ProofOutcome:
         """Return the final front, with claims about its members.

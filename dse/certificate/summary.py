@@ -117,8 +117,10 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
             f"gap: the search for a design point that {relation} member {claim.members[0]} "
             f"({value}) was ended{reached}; {size}. Run 'dse certify' to continue{_likely(claim)}."
         )
-    status = claim.status.value
-    return f"{status}: no design point {relation} member {claim.members[0]} ({value}); {how}"
+    status, more = claim.status.value, ""
+    if epsilon:
+        status, more = within(epsilon), " by more"
+    return f"{status}: no design point {relation} member {claim.members[0]} ({value}){more}; {how}"
 
 
 def _likely(claim: CertificateSummary) -> str:

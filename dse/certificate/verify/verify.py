@@ -399,9 +399,9 @@ def _claim_holds(
     gap = certificate.status is CertificateStatus.GAP
     if gap != (certificate.epsilon_ppm is None):
         return wrong("a search that is complete has an epsilon, one that was ended claims nothing")
-    if not gap and name == CERTIFICATE and certificate.epsilon_ppm != 0:
+    if not gap and name == CERTIFICATE and len(columns) > 1 and certificate.epsilon_ppm != 0:
         return wrong(f"epsilon_ppm must be 0, got {certificate.epsilon_ppm}")
-    if gap and certificate.formulation is not None:
+    if certificate.epsilon_ppm != 0 and certificate.formulation is not None:
         return wrong("formulation: nothing is claimed, and this is")
     detail = _describe_claim(front, claim, best)
     if is_seen:
@@ -421,7 +421,8 @@ def _describe_claim(front: Front, claim: CertificateSummary, members: list[int])
     column = front.problem.objective_names.index(claim.objectives[0])
     objective = front.problem.objectives[column]
     value = f"{objective.shown(front.members[members[0]].objectives[column]):.6f}"
-    return f"member {members[0]} with {value} {objective.unit}"
+    reach = f"within {percent(epsilon)}: " if epsilon else ""
+    return f"{reach}member {members[0]} with {value} {objective.unit}"
 
 
 def _is_plain(problem: Problem, target: LemmaTarget, checker: Checker) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -79,6 +80,42 @@ def test_no_design_point_is_below_the_bound(chunk: int) -> None:
             assert list(bound.latency_ps) == latencies, where
     missing = {name: seen[name] for name, least in MIN_OF_CHUNK.items() if seen[name] < least}
     assert not missing, f"features that too few cases of chunk {chunk} show: {missing}"
+
+
+def test_priced_transitions_are_below_every_design_point_that_keeps_the_limits() -> None:
+    seen: Counter[str] = Counter()
+    for seed in range(2 * PER_CHUNK * CHUNKS):
+        free = small_problem(seed)
+        limits = np.random.default_rng([seed, 2]).integers(0, 3, len(free.networks)).tolist()
+        networks = [
+            replace(network, max_transitions=limit)
+            for network, limit in zip(free.networks, limits, strict=True)
+        ]
+        problem = replace(free, networks=tuple(networks))
+        rows = all_designs(problem)
+        rows = rows[np.less_equal(transitions_of(problem, rows).T, limits).all(axis=1)]
+        result = make_evaluator(problem)(rows)
+        lemmas = random_lemmas(np.random.default_rng(seed), problem, LEMMAS)
+        claim = LemmaTarget((), (), prices=drawn_prices(seed, problem))
+        without = lemma_bounds(free, lemmas, claim)
+        for index, bound in enumerate(lemma_bounds(problem, lemmas, claim)):
+            fitting = with_choices(rows, lemmas.units[index], lemmas.points[index])
+            if fitting.any():
+                best = result.makespan_ps[fitting].min()
+                assert bound.makespan_ps <= best, f"seed {seed}, lemma {index}"
+                seen["raised by limits"] += without[index].makespan_ps < bound.makespan_ps
+                seen["lemmas"] += 1
+    assert seen["lemmas"] > 500 * CHUNKS
+    assert seen["raised by limits"] > 5 * CHUNKS
+
+
+def transitions_of(problem: Problem, rows: np.ndarray) -> np.ndarray:
+    """Transitions, [networks, design points]."""
+    units = np.array(problem.unit_of)[rows[:, : problem.group_count]]
+    counts = np.zeros((len(problem.networks), len(rows)), dtype=np.int64)
+    for source, target in problem.edges:
+        counts[problem.network_of[source]] += units[:, source] != units[:, target]
+    return counts
 
 
 def drawn_prices(seed: int, problem: Problem) -> tuple[tuple[int, ...], ...]:
