@@ -11,15 +11,18 @@ from paretosoc.common.deadline import Deadline
 from paretosoc.dse.certificate import certify, strategy
 from paretosoc.dse.certificate.boxes.search import BoxSearch
 from paretosoc.dse.certificate.certify import Limits, prove
-from paretosoc.dse.certificate.improve import seed_front
+from paretosoc.dse.certificate.improve import find_fastest, seed_front
 from paretosoc.dse.certificate.preconditions import Goal
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.subtree_search import Threads
+from paretosoc.dse.certificate.verify.solvers import target_of
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.check.boxes.inequality import Structure
+from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.front.certificate import CertificateStatus
 from paretosoc.results.front.dominance import non_dominated
+from paretosoc.results.front.named_members import is_fastest_certified
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +54,25 @@ def test_only_the_fastest_is_proved_where_only_that_is_the_goal(front):
     assert proof.front.certificate.objectives == ("latency_ps",)
     assert proof.front.certificate.status is CertificateStatus.CERTIFIED
     assert proof.epsilon is None
+
+
+def test_the_fastest_member_is_within_a_tolerance_if_its_exact_search_was_ended():
+    space = DesignSpace(reference_problem())
+    row = np.array([0] * space.groups + [points[-1] for points in space.points])
+    poor = seed_front(space.problem, space.canonical(row[None]), engine="search")
+    optimum = find_fastest(space.problem).best_value
+    proof = prove_front(poor, limits=Limits(nodes=10_000))
+    claim = proof.front.certificate
+    assert claim.objectives == ("latency_ps",)
+    assert claim.status is CertificateStatus.CERTIFIED
+    assert claim.epsilon_ppm == 50_000
+    (fastest,) = [proof.front.members[index].makespan_ps for index in claim.members]
+    assert optimum < fastest <= 1.05 * optimum
+    tree, target = proof.certificate.tree, target_of(space.problem, proof.certificate.certificate)
+    assert check_tree(space.problem, tree, target).fault is None
+    nearer = replace(target, tolerance_ppm=int(1e6 * (fastest / optimum - 1)) - 1)
+    assert check_tree(space.problem, tree, nearer).fault is not None
+    assert not is_fastest_certified(proof.front)
 
 
 def test_without_an_epsilon_the_reason_is_given(front, monkeypatch):
