@@ -21,7 +21,7 @@ from paretosoc.dse.certificate.strategy import add_formulation, prove_front
 from paretosoc.dse.compile.load import check_address_space, load_bound_code, load_proof_code
 from paretosoc.dse.inputs.arguments import check_arguments
 from paretosoc.results.front.certificate import CertificateStatus, ProofArtifacts
-from paretosoc.results.front.front import CertificateSummary
+from paretosoc.results.front.front import BoundSummary, CertificateSummary
 from paretosoc.results.front.front import Front as NumericFront
 from paretosoc.results.io.canonical_json import INT64_MAX
 
@@ -101,8 +101,9 @@ def prove(
     # A claim whose certificate is lost is proved again.
     if front.certificate is None or not _is_reached(front.numeric, goal):
         earlier = front.certificate
-        if goal is Goal.WHOLE_FRONT and front.epsilon is not None and not _is_claim(front.epsilon):
-            earlier = front.epsilon
+        gap = None if _is_claim(front.epsilon) else front.epsilon
+        if gap is not None and (goal is Goal.WHOLE_FRONT or len(gap.certificate.objectives) == 1):
+            earlier = gap
         announce_compilation()
         proof = prove_front(
             front.numeric,
@@ -132,21 +133,34 @@ def _keep_claims(front: Front, proof: ProofOutcome) -> ProofOutcome:
         return proof
     fastest = _claim_about(found, numeric, numeric.certificate, front.certificate)
     if fastest is not None and _says_more(fastest.claim, found.certificate):
-        found = replace(found, certificate=fastest.claim)
-        proof = replace(proof, front=found, certificate=fastest.files)
-    reached = [claim.epsilon_ppm for claim in (found.epsilon, found.bounds) if claim is not None]
-    least = min((ppm for ppm in reached if ppm is not None), default=INT64_MAX)
+        gap = found.epsilon, proof.epsilon
+        if not _is_claim(proof.certificate) and not _is_claim(proof.epsilon):
+            gap = found.certificate, proof.certificate
+        found = replace(found, certificate=fastest.claim, epsilon=gap[0])
+        proof = replace(proof, front=found, certificate=fastest.files, epsilon=gap[1])
     within = _claim_about(found, numeric, numeric.epsilon, front.epsilon)
-    if within is not None and (within.claim.epsilon_ppm or 0) < least:
+    if within is not None and (within.claim.epsilon_ppm or 0) < _reached(found, within.claim):
         found = replace(found, epsilon=within.claim, bounds=None)
         return replace(proof, front=found, epsilon=within.files, bounds=None, refused=None)
     bounded = _bounds_about(found, front)
-    if bounded is not None and bounded.claim.epsilon_ppm < least:
+    if bounded is not None and bounded.claim.epsilon_ppm < _reached(found, bounded.claim):
         is_all = len(bounded.claim.objectives) == len(found.problem.objectives)
-        found = replace(found, epsilon=None, bounds=bounded.claim)
+        kept = (None, None) if _is_claim(proof.epsilon) else (found.epsilon, proof.epsilon)
+        found = replace(found, epsilon=kept[0], bounds=bounded.claim)
         refused = None if is_all else proof.refused
-        return replace(proof, front=found, epsilon=None, bounds=bounded.proof, refused=refused)
+        return replace(proof, front=found, epsilon=kept[1], bounds=bounded.proof, refused=refused)
     return proof
+
+
+def _reached(found: NumericFront, claim: CertificateSummary | BoundSummary) -> int:
+    """Return the least epsilon of what is claimed of a front about as many objectives as a claim
+    is, or more."""
+    ppm = [
+        other.epsilon_ppm
+        for other in (found.epsilon, found.bounds)
+        if other is not None and len(other.objectives) >= len(claim.objectives)
+    ]
+    return min((known for known in ppm if known is not None), default=INT64_MAX)
 
 
 def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:
@@ -161,9 +175,7 @@ def save_checkpoint(front: Front, folder: Path, gap: ProofOutcome) -> None:
         found = replace(found, bounds=bounded.claim)
         gap = replace(gap, front=found, bounds=bounded.proof)
     fastest = _claim_about(found, numeric, numeric.certificate, front.certificate)
-    if fastest is not None and gap.front.certificate is not None:
-        if gap.front.certificate.objectives == fastest.claim.objectives:
-            return
+    if fastest is not None:
         found = replace(found, certificate=fastest.claim, epsilon=found.certificate)
         gap = replace(gap, front=found, certificate=fastest.files, epsilon=gap.certificate)
     front.with_proof(gap).save(folder, overwrite=True, pictures=False)
@@ -204,6 +216,6 @@ def _is_claim(proof: ProofArtifacts | None) -> bool:
 def _is_reached(front: NumericFront, goal: Goal) -> bool:
     """Return whether nothing is left to prove."""
     claim = front.certificate
-    if claim is None or claim.epsilon_ppm != 0:
+    if claim is None or claim.status is CertificateStatus.GAP or claim.epsilon_ppm != 0:
         return False
     return goal is Goal.FASTEST or len(claim.objectives) == len(front.problem.objectives)

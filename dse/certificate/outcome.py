@@ -97,9 +97,10 @@ def own_outcome(front: Front, proved: ProofOutcome) -> ProofOutcome:
         ResultError: if an objective does not keep to its declaration at all figures of the proof.
     """
     points = [proved.front.objective_array]
-    if proved.epsilon is not None:
-        points.append(certified_points(proved.epsilon.certificate))
     whole = len(front.problem.of_parts.objectives)
+    for files in (proved.certificate, proved.epsilon):
+        if files is not None and len(files.certificate.objectives) == whole:
+            points.append(certified_points(files.certificate))
     if proved.bounds is not None and len(proved.bounds.objectives) == whole:
         points.append(bounded_points(proved.bounds))
     check_declarations(front.problem, np.concatenate(points))

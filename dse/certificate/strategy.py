@@ -1,4 +1,4 @@
-"""The proof that goes with a front: complete, or within an epsilon with its fastest certified.
+"""The proof that goes with a front: complete, or within an epsilon, like its fastest member.
 
 If a search does not end, bounds over boxes of operating points say how far the front can be from
 the true one. If no exact search is known, and the space is small, all of it is simulated. The
@@ -33,6 +33,8 @@ from paretosoc.results.problem.problem import Problem
 
 TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
+FASTEST_PPM = (100_000, 50_000, 30_000, 20_000, 10_000, 5_000)
+"""The same of the fastest member alone."""
 SMALL_NODES = 250_000
 """Nodes, about a second, of a first exact search, and of the first one within a tolerance."""
 TAME_GROWTH, TAME_NODES = 10.0, 10_000
@@ -135,10 +137,12 @@ def _proved(
             work.begin(can.front, earlier)
         if can.fastest is not None and not work.is_certified and not work.interrupted():
             is_all = can.front is None and can.bounded == (can.fastest,)
-            until = limits.until if is_all else limits.until.share(FASTEST_SHARE)
-            work.fastest = work.prove((can.fastest,), until=until, earlier=earlier)
-            if not is_all:
-                work.narrow_fastest(can.fastest)
+            until = limits.until.share(EXACT_SHARE if is_all else FASTEST_SHARE)
+            narrows = can.front != (can.fastest,)
+            exact_until = until.share(0.5) if narrows else until
+            work.prove_fastest(can.fastest, until=exact_until, earlier=earlier)
+            if narrows:
+                work.narrow_fastest(can.fastest, until=limits.until if is_all else until)
         if can.front is not None:
             work.narrow(can.front)
         if can.bounded and work.within is None:
@@ -162,7 +166,8 @@ def add_formulation(
     """
     front, proof = outcome.front, outcome.certificate
     claim = front.certificate
-    if claim is None or proof is None or claim.epsilon_ppm != 0:
+    is_certified = claim is not None and claim.status is CertificateStatus.CERTIFIED
+    if claim is None or proof is None or not is_certified or claim.epsilon_ppm != 0:
         why = "no member is certified as the fastest: the search for a faster one was ended"
         return replace(outcome, not_shown=why)
     fastest = min(front.members, key=lambda member: member.makespan_ps)
@@ -229,6 +234,9 @@ class _Work:
         self.within: CertifiedFront | None = None
         """The best proof of the whole front: exact, or within a tolerance."""
         self.fastest: CertifiedFront | None = None
+        """The best proof of the fastest member: exact, within a tolerance, or a gap."""
+        self._gap: CertifiedFront | None = None
+        """The exact search for a faster member, to resume from."""
         self.bounds: BoundedFront | None = None
         self.interrupted = interrupted
         self._limits = limits
@@ -270,10 +278,10 @@ class _Work:
         return True
 
     def bound(self, columns: tuple[int, ...]) -> None:
-        """Bounds over boxes, unless the front is proved complete, or the only one of these
-        objectives proved at its best."""
-        is_fastest = len(columns) == 1 and self.fastest is not None and self.fastest.is_exact
-        if self.interrupted() or self.is_certified or is_fastest:
+        """Bounds over boxes, unless the front is proved complete, or something of the only one of
+        these objectives."""
+        is_claim = self.fastest is not None and self.fastest.status is not CertificateStatus.GAP
+        if self.interrupted() or self.is_certified or (len(columns) == 1 and is_claim):
             return
         load_bound_code()
         max_boxes, until = default_boxes(self.front.problem), self._limits.until
@@ -330,12 +338,22 @@ class _Work:
             last = grown
             left = None if left is None else max(0, left - grown)
 
-    def narrow_fastest(self, column: int) -> None:
-        """Prove the fastest member within smaller and smaller tolerances, as long as the limits
-        allow, if an exact search for a faster one was ended."""
-        problem, until = self.front.problem, self._limits.until.share(FASTEST_SHARE)
+    def prove_fastest(
+        self, column: int, *, until: Deadline, earlier: ProofArtifacts | None
+    ) -> None:
+        """Search for a faster member."""
+        self.fastest = self.prove((column,), until=until, earlier=earlier)
+        if self.fastest.status is CertificateStatus.GAP:
+            self._gap = self.fastest
+
+    def narrow_fastest(self, column: int, *, until: Deadline) -> None:
+        """Prove the fastest member within smaller and smaller tolerances.
+
+        Does nothing if it is proved exactly.
+        """
+        problem = self.front.problem
         left = self._limits.most_nodes(problem)
-        for tolerance in TOLERANCES_PPM:
+        for tolerance in FASTEST_PPM:
             assert self.fastest is not None
             is_claim = self.fastest.status is not CertificateStatus.GAP
             if self.fastest.is_exact or self.interrupted() or until.is_past or left == 0:
@@ -362,5 +380,8 @@ class _Work:
             epsilon = self.within.about(front)
         elif self.bounds is not None:
             bounds = self.bounds.about(front)
+        if epsilon is None and self._gap is not None and self._gap is not self.fastest:
+            epsilon = self._gap.about(front)
+            epsilon = None if epsilon is None else epsilon.without_gap()
         fastest = None if fastest is None else fastest.without_gap()
         return outcome_of(front, fastest, epsilon, bounds, interrupted, refused)

@@ -120,7 +120,6 @@ def describe_claim(problem: Problem, claim: CertificateSummary, best: Sequence[i
     status, more = claim.status.value, ""
     if epsilon:
         status, more = within(epsilon), " by more"
-        how += " Run 'dse certify' to prove more."
     return f"{status}: no design point {relation} member {claim.members[0]} ({value}){more}; {how}"
 
 

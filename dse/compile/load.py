@@ -73,6 +73,8 @@ _ASIDE: list[subprocess.Popen[bytes]] = []
 def load_proof_code(problem: Problem | None = None) -> None:
     """Load or compile the search that proves a front, and the check of its tree."""
     _in_a_thread(warm_up_checker)
+    # Prices are found by the kernels of bounds.
+    load_bound_code()
     while _ASIDE:
         _ASIDE.pop().wait()
     engines = problem is not None and any(problem.runs_engines)

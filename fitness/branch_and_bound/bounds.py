@@ -115,7 +115,8 @@ def fill_anywhere(plan, rules, tree):
 def _fill_rests(plan, rules, n, p, tree):
     """Fill the least priced times of a chain from each open group on: NEVER if its limit of
     transitions leaves no way."""
-    layers = max(rules.layers[n], np.int64(1))
+    layers = 1 + _left_over(rules, n, tree)
+    tree.rest_left[n] = layers - 1
     for back in range(rules.size[n]):
         g = rules.first[n] + rules.size[n] - 1 - back
         if tree.units[g] >= 0:
@@ -266,7 +267,7 @@ def fill_paths(plan, rules, n, tree):
     longest, growth = np.int64(0), np.int64(0)
     first = rules.first[n]
     last = first + rules.size[n] - 1
-    if rules.is_chain[n] and tree.units[last] < 0 and _is_open_before(rules, n, tree):
+    if rules.is_chain[n] and tree.units[last] < 0 and not _knows_rest(rules, n, tree):
         for p in range(rules.price_sum.shape[0]):
             _fill_rests(plan, rules, n, p, tree)
     for back in range(rules.size[n]):
@@ -300,13 +301,22 @@ def fill_paths(plan, rules, n, tree):
 
 
 @jit
-def _is_open_before(rules, n, tree):
-    """Return whether a group is open before those that ``tree.rest`` is filled for."""
-    first = rules.first[n]
-    return (
-        tree.rest_from[n] > first
-        and tree.units[min(tree.rest_from[n], first + rules.size[n]) - 1] < 0
-    )
+def _left_over(rules, n, tree):
+    """Return how many transitions are left from the first open group of a chain on, 0 if they do
+    not count. The groups before it are those that have units."""
+    if rules.layers[n] == 0:
+        return np.int64(0)
+    return max(np.int64(0), rules.limit[n] - tree.transitions[n])
+
+
+@jit
+def _knows_rest(rules, n, tree):
+    """Return whether ``tree.rest`` is filled for all open groups of a chain."""
+    end = rules.first[n] + rules.size[n]
+    first = min(tree.rest_from[n], end)
+    if first == end or tree.rest_left[n] < _left_over(rules, n, tree):
+        return False
+    return first == rules.first[n] or tree.units[first - 1] >= 0
 
 
 @jit
@@ -345,15 +355,11 @@ def _priced_after(plan, rules, n, g, p, tree):
     last = rules.first[n] + rules.size[n] - 1
     if tree.units[last] >= 0:
         return tree.priced[g, p]
-    # The groups before the first open one are those that have units.
     after = np.int64(0)
     while tree.units[g + 1] >= 0:
         g += 1
         after += _priced_step(plan, rules, n, g, p, tree)
-    left = np.int64(0)
-    if rules.layers[n] > 0:
-        left = max(left, rules.limit[n] - tree.transitions[n])
-    rest = tree.rest[p, g + 1, tree.units[g], left]
+    rest = tree.rest[p, g + 1, tree.units[g], _left_over(rules, n, tree)]
     return after if rest == NEVER else after + rest
 
 

@@ -113,6 +113,8 @@ class SearchTree(Tables):
     rest_from: Annotated[IntArray, "networks"]
     """From this group on ``rest`` belongs to ``points``, and so does ``open_chain`` if it is the
     first."""
+    rest_left: Annotated[IntArray, "networks"]
+    """It is filled for up to so many transitions that are left."""
     open_chain: Annotated[IntArray, "networks, prices"]
     """The same of a whole chain."""
     priced_left: Annotated[IntArray, "prices"]

@@ -103,8 +103,8 @@ class Certificate:
     """certified: every leaf of the tree is closed; gap: the search was ended, and parts of the tree
     are open."""
     objectives: Annotated[tuple[str, ...], Items(1)]
-    """The objectives that count, as named in front.json. One: its best member is certified. All:
-    the front is complete."""
+    """The objectives that count, as named in front.json. One: no design point is better in it than
+    its best member, or by more than epsilon_ppm. All: the front is complete."""
     members: tuple[tuple[Int64, ...], ...]
     """Values of the members that the claim is about, in the order of front.json. If objectives of a
     user's own are replaced: of the design points of the front of the objectives named. Beside no

@@ -249,8 +249,8 @@ class CertificateSummary:
     """certified: every leaf of the tree beside it is closed; gap: the search was ended, epsilon_ppm
     is what its open tree shows."""
     objectives: Annotated[tuple[str, ...], Items(1)]
-    """The objectives that the claim is about. One: no design point is better in it than the member.
-    All: the front is complete, up to epsilon_ppm."""
+    """The objectives that the claim is about. One: no design point is better in it than the
+    member, or by more than epsilon_ppm. All: the front is complete, up to epsilon_ppm."""
     members: Annotated[tuple[Count, ...], Items(1)]
     """Positions, from 0."""
     epsilon_ppm: Count | None

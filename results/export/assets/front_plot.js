@@ -33,7 +33,7 @@ function memberName(data, index) {
 
 // What is proved of a member: that it is best at something, or one of all that there are.
 function memberProof(data, index) {
-  const about = data.proofs.filter((proof) => proof.members.includes(index) && (!proof.whole || proof.complete));
+  const about = data.proofs.filter((proof) => proof.members.includes(index) && (proof.exact || (!proof.whole && proof.status === "gap")));
   return about.find((proof) => proof.status === "certified")?.status ?? about[0]?.status ?? null;
 }
 

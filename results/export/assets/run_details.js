@@ -45,7 +45,7 @@ function proofDetails(page) {
       facts([["Space", proof.space], ...(proof.simulated ? [["Design points", count(proof.simulated)]] : proof.boxes ? [["Boxes", count(proof.boxes)], ["Inequalities", count(proof.inequalities)]]
         : [["Lemmas", count(proof.lemmas)], ["Nodes", count(proof.nodes)], ...checks(proof)]),
         ...(proof.seconds ? [["Time", `${number(proof.seconds)} s`]] : []), ...(proof.formulation ? [["Formulation", proof.formulation]] : [])]));
-  const open = proofs.some((proof) => proof.whole) ? "" : "Of the whole front, only this member is proved to be best at something. ";
+  const open = proofs.some((proof) => proof.whole) || !proofs.some((proof) => proof.exact) ? "" : "Of the whole front, only this member is proved to be best at something. ";
   place.append(el("p", { class: "hint" }, `${open}dse verify checks what is proved.`));
 }
 
@@ -71,7 +71,8 @@ function proofSentence(data, proof) {
   const value = (v) => `${v === null ? "–" : v.toFixed(6)} ${objective.unit}`;
   const own = value(data.members[member].objectives[k]);
   if (proof.status === "bounded") return `No design point is ${better} than ${value(proof.bounds[0][0])}; member ${member} has ${own} (within ${proof.within}).${how}`;
-  if (proof.status !== "gap") return `No design point is ${better} than member ${member} (${own}).${how}`;
+  const more = proof.exact ? "" : ` by more than ${proof.within}`;
+  if (proof.status !== "gap") return `No design point is ${better} than member ${member} (${own})${more}.${how}`;
   return `The search for a design point that is ${better} than member ${member} (${own}) was ended; dse certify goes further.`;
 }
 

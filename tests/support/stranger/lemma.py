@@ -269,6 +269,7 @@ class Bound:
         board, units = self.board, self.node.units
         own, groups = row[len(board.options) + network], board.groups[network]
         limit = board.networks[network]["max_transitions"]
+        limit = None if limit is None or limit >= 8 else limit
         used = sum(
             board.processor[a] != board.processor[b] for a, b in pairwise(units[groups[0] : first])
         )
