@@ -110,8 +110,7 @@ def _fastest(front: Front) -> str:
 def _front(front: Front) -> str:
     if front.is_complete:
         return "complete"
-    claim = front.epsilon or front.bounds
-    return "" if claim is None else within(claim.epsilon_ppm)
+    return "" if front.proved_ppm is None else within(front.proved_ppm)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,12 @@ function recall(page) {
 function heading(page) {
   const { data } = page;
   const objectives = data.objectives.map((o) => o.label);
-  const told = (proof) => proof.complete ? "complete front" : proof.whole ? `front within ${proof.within}` : data.marks[proof.members[0]]?.[0] ?? "best";
+  const best = (proof) => data.marks[proof.members[0]]?.[0] ?? "best";
+  const reach = (proof) => (proof.exact || proof.status === "gap" ? "" : ` within ${proof.within}`);
+  const told = (proof) => proof.complete ? "complete front" : proof.whole ? `front within ${proof.within}` : `${best(proof)}${reach(proof)}`;
   byId("subtitle").append(`${counted(data.members.length, "member")}, ${objectives.join(objectives.length === 2 ? " against " : ", ")}; costs in ${data.provenance.precision.toUpperCase().replaceAll(",", ", ")} `,
-    ...data.proofs.flatMap((proof) => [proofBadge(proof, `${told(proof)}: `, proofSentence(data, proof)), " "]),
+    ...data.proofs.filter((proof) => proof.status !== "gap" || !data.proofs.some((one) => one.status !== "gap" && `${one.objectives}` === `${proof.objectives}`))
+      .flatMap((proof) => [proofBadge(proof, `${told(proof)}: `, proofSentence(data, proof)), " "]),
     ...(data.proofs.length ? [] : [el("span", { class: "badge none" }, "not proved")]));
   const [words, first] = data.mapping_gain ?? ["", false];
   byId("gain").append(words);
