@@ -110,7 +110,7 @@ def make_facts(
     largest = rates[-1] * max(_slowest_ps(problem), 1) * (len(networks) + 2) if rates else 0
     if largest > RATE_TIMES_TIME and not exact:
         raise ResultError("rates_mw: products with times need more than 64 bits")
-    dearest = max((2 * max(row) for row in claim.prices), default=0)
+    dearest = max((max(2 * max(row), sum(row)) for row in claim.prices), default=0)
     if dearest * max(_longest_ps(problem), 1) > RATE_TIMES_TIME and not exact:
         raise ResultError("prices: products with times need more than 64 bits")
     price = _array([list(row) for row in claim.prices], exact).reshape(

@@ -39,3 +39,35 @@ def test_bounds_are_kept(explored: dse.Front, monkeypatch: pytest.MonkeyPatch) -
     assert fewer is not None
     assert fewer.epsilon_ppm > proved.numeric.bounds.epsilon_ppm
     assert dse.certify(proved, max_nodes=100).numeric.bounds == proved.numeric.bounds
+
+
+def test_a_proof_of_the_fastest_member_keeps_what_is_known_of_the_front(
+    explored: dse.Front,
+) -> None:
+    proved = dse.certify(explored, max_nodes=100)
+    again = dse.certify(proved, max_nodes=100, fastest_only=True)
+    assert again.numeric.proved_ppm == proved.numeric.proved_ppm
+    assert again.numeric.bounds == proved.numeric.bounds
+
+
+def test_the_exact_search_goes_on_beside_a_claim_within_a_tolerance(
+    explored: dse.Front, tmp_path: Path
+) -> None:
+    front, nodes = dse.certify(explored, max_nodes=2_000, fastest_only=True), []
+    for _ in range(40):
+        claim, gap = front.numeric.certificate, front.numeric.epsilon
+        assert claim is not None
+        assert claim.status is CertificateStatus.CERTIFIED
+        if claim.epsilon_ppm == 0:
+            break
+        assert gap is not None
+        assert gap.status is CertificateStatus.GAP
+        nodes.append(gap.nodes)
+        front.save(tmp_path / f"{len(nodes)}")
+        assert dse.verify(tmp_path / f"{len(nodes)}").holds
+        front = dse.certify(
+            dse.load(tmp_path / f"{len(nodes)}"), max_nodes=2_000, fastest_only=True
+        )
+    assert claim.epsilon_ppm == 0
+    assert len(nodes) > 1
+    assert nodes == sorted(set(nodes))
