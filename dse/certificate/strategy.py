@@ -381,7 +381,9 @@ class _Work:
         elif self.bounds is not None:
             bounds = self.bounds.about(front)
         if epsilon is None and self._gap is not None and self._gap is not self.fastest:
-            epsilon = self._gap.about(front)
+            # Even a search within a tolerance was ended: the share that is done says too little.
+            gap = replace(self._gap, claim=replace(self._gap.claim, likely_s=None))
+            epsilon = gap.about(front)
             epsilon = None if epsilon is None else epsilon.without_gap()
         fastest = None if fastest is None else fastest.without_gap()
         return outcome_of(front, fastest, epsilon, bounds, interrupted, refused)
