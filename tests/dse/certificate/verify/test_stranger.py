@@ -23,6 +23,7 @@ from paretosoc.dse.certificate import branch_and_bound as exact_search
 from paretosoc.dse.certificate.boxes.prove import BoundedFront, bound_front
 from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.dse.certificate.verify.solvers import wrong_bounds
+from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.fitness.check.boxes.check import CheckedBounds
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.errors import ResultError
@@ -38,6 +39,7 @@ from tests.dse.certificate.test_exact_front import problems
 from tests.dse.certificate.test_pools import drawn
 from tests.dse.certificate.test_tree_edits import claim_of, false_claim
 from tests.dse.certificate.verify.test_bounds_of_models import better_region
+from tests.fitness.check.test_bound import drawn_prices
 from tests.support import stranger
 from tests.support.problems.random_spaces import size_of
 from tests.support.proofs.changed_trees import change_tree
@@ -107,8 +109,14 @@ def test_trees_hold_and_changed_ones_get_the_same_verdict(
     monkeypatch.setattr(exact_search, "SLICE_NODES", 5)
     monkeypatch.setattr(exact_search, "SHARED_NODES", 10)
     random_, seen = random.Random(3), Counter[str]()
-    for problem in islice(draw(), 2 * COUNT):
+    for number, problem in enumerate(islice(draw(), 2 * COUNT)):
         ppm = random_.choice([0, 30_000])
+        if number % 2:
+            # Others than those that the search would take, which are few.
+            rows = drawn_prices(number, problem)
+            monkeypatch.setattr(exact_search, "load_prices", lambda _, rows=rows: rows)
+        else:
+            monkeypatch.setattr(exact_search, "load_prices", load_prices)
         result = find_front(problem, tolerance_ppm=ppm, jobs=1)
         true_claim = claim_of(problem, result, ppm)
         assert tree_refusal(problem, result.tree, true_claim) is None
