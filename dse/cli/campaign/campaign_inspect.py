@@ -55,7 +55,8 @@ def status(folder: opt.CampaignFolder, as_json: opt.AsJson = False) -> None:
     """Show the progress of a campaign, and the runs that have failed."""
     with Store(folder) as store:
         counts, at_work, title = store.counts(), store.at_work(), store.title
-        failed = list(store.records(RunStatus.FAILED, most=SHOWN_FAILURES, figures=False))
+        most = None if as_json else SHOWN_FAILURES
+        failed = list(store.records(RunStatus.FAILED, most=most, figures=False))
     total = sum(count for count, _ in counts.values())
     if as_json:
         document = {

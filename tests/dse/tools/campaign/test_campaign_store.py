@@ -394,7 +394,7 @@ def test_a_run_whose_beginning_failed_fails_and_one_without_a_front_does_not(tmp
     assert errors[2, "30"] is None
 
 
-def test_all_runs_behind_one_that_failed_fail_at_once(tmp_path):
+def test_all_runs_behind_one_that_failed_fail_at_once(dse, tmp_path):
     """A level of them at each look would take half a second for each."""
     caps = tuple(str(watts) for watts in range(10, 30))
     plan = make_plan(rules(power_cap_w=caps, warm_start=("power_cap_w",)))
@@ -406,6 +406,10 @@ def test_all_runs_behind_one_that_failed_fail_at_once(tmp_path):
         counts = store.counts()
     assert counts[RunStatus.FAILED][0] == len(caps)
     assert counts[RunStatus.WAITING][0] == 0
+    # The status names ten of them, in JSON all.
+    assert "and 10 more failed" in dse("campaign", "status", tmp_path / "c").out
+    told = json.loads(dse("campaign", "status", tmp_path / "c", "--json").out)
+    assert len(told["failures"]) == told["failed"] == len(caps)
 
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path):
