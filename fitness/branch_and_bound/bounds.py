@@ -353,8 +353,10 @@ def _raise_end(plan, rules, state, tree, place, begin):
 
 @jit
 def _begin_left(plan, rules, state, tree, place, begin, running):
-    """Record that a chain has started all before a group, which begins at ``begin`` or later, and
-    the group itself if it is running."""
+    """Record what a chain has left: a group and all after it, or all after it if it is running.
+
+    ``begin`` is the least start of a group that is not running, else -1.
+    """
     n = rules.network[state.place[place].group]
     tree.begin_left[n] = begin
     g = np.int64(state.place[place].group) + running

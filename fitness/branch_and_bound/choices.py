@@ -87,12 +87,7 @@ def make_branching_rules(
     kinds = [_OBJECTIVES[entry.kind, entry.network is not None] for entry in minimised]
     instances = [network.repeats * len(network.group_names) for network in networks]
     order = TopologicalSorter({n: set(network.waits_for) for n, network in enumerate(networks)})
-    edges = set(problem.edges)
-    chains = [
-        {(g, g + 1) for g in network.groups[:-1]}
-        == {edge for edge in edges if edge[0] in network.groups}
-        for network in networks
-    ]
+    chains = chains_of(problem)
     losses, least_loss = _sums(problem, [unit.loss_ppm for unit in problem.units])
     memory = _memory(problem)
     optional = optional_domains(problem) if rates_mw else []
@@ -150,6 +145,16 @@ def make_branching_rules(
         energy_budget_fj=int(limits_by_owner(problem, ENERGY_BUDGET)[0]),
         period_ps=_limit(problem.execution.period_ps),
     )
+
+
+def chains_of(problem: Problem) -> list[bool]:
+    """Return [networks]: whether group i feeds group i + 1 and nothing else."""
+    edges = set(problem.edges)
+    return [
+        {(g, g + 1) for g in network.groups[:-1]}
+        == {edge for edge in edges if edge[0] in network.groups}
+        for network in problem.networks
+    ]
 
 
 def _sums(problem: Problem, tables: Sequence[IntArray | None]) -> tuple[IntArray, IntArray]:

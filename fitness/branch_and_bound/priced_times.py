@@ -156,11 +156,11 @@ def add_chain_left(plan, rules, n, now, tree):
             left += rules.network_price[p, n] * (tree.begin_left[n] - now)
         if g == first:
             left += _priced_repeat(plan, rules, n, p, tree)
+        elif g > first and tree.begin_left[n] >= 0 and tree.units[g] >= 0:
+            # It waits: what is left of the delay before it is in its begin.
+            price = rules.unit_price[p, tree.units[g]] + rules.network_price[p, n]
+            left += price * tree.least[g] + _priced_after(plan, rules, n, g, p, tree)
         elif g > first:
-            # If the group before it is running, or it has no unit, a delay is still to come.
+            # The group before it runs, or it has no unit: the whole delay is still to come.
             left += _priced_after(plan, rules, n, g - 1, p, tree)
-            if tree.begin_left[n] >= 0 and tree.units[g] >= 0:
-                edge = rules.in_edge[rules.in_start[g]]
-                edge += tree.units[g - 1] * plan.units + tree.units[g]
-                left -= rules.network_price[p, n] * plan.transition_ps[edge]
         tree.priced_left[p] += left

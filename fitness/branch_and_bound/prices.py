@@ -17,6 +17,7 @@ from itertools import product
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray
+from paretosoc.fitness.branch_and_bound.choices import chains_of
 from paretosoc.fitness.multipliers.arrays import BoxArrays
 from paretosoc.fitness.multipliers.structure import Networks, make_scratch
 from paretosoc.results.problem.interchangeable import interchangeable_before
@@ -31,6 +32,7 @@ ROUNDS, STEP = 200, 0.5
 LEVELS = (1.0, 0.75, 0.5, 0.25)
 """Shares of the networks that may be left. Some networks are one level behind the others."""
 MOST_SUBSETS = 16
+"""With more sets of networks that may be behind, only one network at a time is."""
 PRICE_TIMES_TIME = 1 << 61
 
 
@@ -41,7 +43,7 @@ def load_prices(problem: Problem) -> tuple[tuple[int, ...], ...]:
 
     They are the best ones for what is left of the networks at some points of the search.
     """
-    if longest_ps(problem) > PRICE_TIMES_TIME // (2 * SCALE):
+    if _longest_ps(problem) > PRICE_TIMES_TIME // (2 * SCALE):
         return ()
     left = _Left(problem)
     shares = _what_may_be_left(len(problem.networks))
@@ -61,7 +63,7 @@ def load_prices(problem: Problem) -> tuple[tuple[int, ...], ...]:
     return tuple(left.by_entry(row) for row in chosen)
 
 
-def longest_ps(problem: Problem) -> int:
+def _longest_ps(problem: Problem) -> int:
     """Return a time that no sum of executions, delays and arrivals exceeds."""
     slowest = [
         problem.frame_ps(u).reshape(problem.group_count, -1).max(axis=1)
@@ -91,13 +93,8 @@ class _Left:
         self._groups = [network.groups for network in problem.networks]
         times = [problem.frame_ps(u).reshape(groups, -1).min(axis=1) for u in range(units)]
         self._fastest = np.where(problem.allowed, np.stack(times, axis=1), np.inf)
-        edges, counts = set(problem.edges), len(self._groups)
-        self._chains = np.array(
-            [
-                {(g, g + 1) for g in groups[:-1]} == {edge for edge in edges if edge[0] in groups}
-                for groups in self._groups
-            ]
-        )
+        counts = len(self._groups)
+        self._chains = np.array(chains_of(problem))
         delays = np.zeros((groups, units, units))
         limits = np.full(counts, -1)
         for n in np.flatnonzero(self._chains).tolist():

@@ -104,7 +104,8 @@ class SearchTree(Tables):
     priced_anywhere: Annotated[IntArray, "groups, prices"]
     """Smallest priced times over the units."""
     priced: Annotated[IntArray, "groups, prices"]
-    """Those of ``units``. In a chain whose groups all have units: of all that follow a group."""
+    """Those of ``units``. In a chain whose groups all have units: of all groups after each, without
+    its own."""
     priced_from: Annotated[IntArray, "units, layers"]
     """Work array: least priced time of a chain from a group on, by its unit."""
     rest: Annotated[IntArray, "prices, groups, units, layers"]
