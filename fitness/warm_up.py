@@ -173,14 +173,14 @@ def _nodes(*, engines: bool) -> tuple[Any, Any, Any, Any, Any]:
     problem = smallest_problem(engines=engines)
     plan = make_plan(problem)
     state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
-    space = make_branching_rules(problem, objectives=(0, 1), rates_mw=(1,), prices=((1,) * 2,))
+    space = make_branching_rules(problem, objectives=(0, 1), prices=((0, 1, 1), (1, 1, 1)))
     tree = make_search_tree(problem, plan, space, members=1, log=1)
     return plan, space, make_chosen(plan), state, tree
 
 
 def warm_up_checker() -> None:
     """Compile or load the kernels of the check of a proof's tree."""
-    claim = LemmaTarget((0, 1), ((1, 1),), rates_mw=(1,), prices=((1, 1),))
+    claim = LemmaTarget((0, 1), ((1, 1),), prices=((0, 1, 1), (1, 1, 1)))
     tree = ProofTree((np.array([MEMBERS], dtype=np.uint8),))
     check_tree(smallest_problem(), tree, claim, jobs=1)
 

@@ -107,7 +107,7 @@ def measure(instance: Instance, *, time_limit_s: float = TIME_LIMIT_S) -> Measur
     found = search()
     result = search(known=Incumbents(found.objectives, found.rows))
     members = tuple(map(tuple, result.objectives.tolist()))
-    claim = LemmaTarget(columns, members, instance.tolerance_ppm, result.rates_mw, result.prices)
+    claim = LemmaTarget(columns, members, instance.tolerance_ppm, result.prices)
     began = time.process_time()
     assert check_tree(problem, result.tree, claim).fault is None
     check_s = time.process_time() - began

@@ -49,7 +49,7 @@ def measure(instance: str, problem: Problem, columns: tuple[int, ...]) -> Lifted
     known = Incumbents(found.objectives, found.rows)
     result = find_front(problem, objectives=columns, known=known)
     members = tuple(map(tuple, result.objectives.tolist()))
-    claim = LemmaTarget(columns, members, rates_mw=result.rates_mw, prices=result.prices)
+    claim = LemmaTarget(columns, members, prices=result.prices)
     lemmas = Lemmas(problem, claim)
     root = lemmas.root()
     leaves = [Lemma(*choices) for choices in leaves_of(problem, result.tree, claim)]

@@ -28,7 +28,6 @@ from paretosoc.dse.certificate.subtree_search import (
     Worker,
     with_more_room,
 )
-from paretosoc.fitness.branch_and_bound.choices import exchange_rates
 from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.results.front.dominance import non_dominated
 from paretosoc.results.front.epsilon import epsilon_ppm
@@ -100,7 +99,6 @@ class ExactResult:
     open_bounds: IntArray
     """[open, objectives]"""
     epsilon_ppm: int | None
-    rates_mw: tuple[int, ...]
     prices: tuple[tuple[int, ...], ...]
     """Multipliers of the Lagrangian bounds that the proof rests on."""
     root: Subtree
@@ -217,9 +215,8 @@ class _Search:
         self._began = time.monotonic()
         self._problem = problem
         self._columns = columns
-        self.rates_mw = exchange_rates(problem, columns)
-        self.prices = load_prices(problem)
-        self._task = SearchTask(problem, columns, tolerance_ppm, self.rates_mw, self.prices)
+        self.prices = load_prices(problem, columns)
+        self._task = SearchTask(problem, columns, tolerance_ppm, self.prices)
         self._pickled = b""
         self._make_worker = self._task.worker_factory()
         self._archive = self._make_worker()
@@ -356,7 +353,6 @@ class _Search:
             found=self._found,
             open_bounds=self._open_bounds(),
             epsilon_ppm=self._epsilon_ppm(),
-            rates_mw=self.rates_mw,
             prices=self.prices,
             root=root,
             nodes=self.nodes,

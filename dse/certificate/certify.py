@@ -282,7 +282,6 @@ def unchecked(
         objectives=tuple(problem.objective_names[column] for column in columns),
         members=tuple(map(tuple, members.tolist())),
         epsilon_ppm=epsilon_ppm,
-        rates_mw=result.rates_mw,
         prices=result.prices,
         tree_sha256=sha256_of(tree_bytes(tree)),
         lemmas=tree.leaves,
@@ -373,7 +372,6 @@ def _target(certificate: Certificate, columns: Sequence[int]) -> LemmaTarget:
         tuple(columns),
         certificate.members,
         certificate.epsilon_ppm or 0,
-        certificate.rates_mw,
         certificate.prices,
     )
 
@@ -439,9 +437,7 @@ def _resumed(front: Front, columns: Sequence[int], earlier: ProofArtifacts) -> S
     ):
         return None
     members = tuple(map(tuple, _known(front, columns).objectives.tolist()))
-    target = LemmaTarget(
-        tuple(columns), members, 0, certificate.rates_mw, load_prices(front.problem)
-    )
+    target = LemmaTarget(tuple(columns), members, 0, load_prices(front.problem, columns))
     # What it closes is checked with the rest, once the search is complete.
     report = check_tree(front.problem, earlier.tree, target, only_open=True)
     return None if report.wrong else tree_of_subtrees(earlier.tree, report.open)

@@ -44,7 +44,6 @@ class SearchTask:
     columns: tuple[int, ...]
     """Positions of the objectives that count."""
     tolerance_ppm: int
-    rates_mw: tuple[int, ...]
     prices: tuple[tuple[int, ...], ...]
 
     def worker_factory(self) -> Callable[[], Worker]:
@@ -53,7 +52,6 @@ class SearchTask:
         rules = make_branching_rules(
             problem,
             objectives=self.columns,
-            rates_mw=self.rates_mw,
             prices=self.prices,
             tolerance_ppm=self.tolerance_ppm,
         )

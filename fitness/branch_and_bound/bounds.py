@@ -9,10 +9,12 @@ import numpy as np
 
 from paretosoc.common.units import UHZ_PS
 from paretosoc.fitness.branch_and_bound.priced_times import (
-    add_chain_left,
+    fill_anywhere_of,
     fill_priced,
+    fill_priced_left,
     fill_rests,
     knows_rest,
+    table_of,
 )
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.state import (
@@ -29,7 +31,7 @@ def fill_unit(plan, rules, u, tree):
     clocks.
 
     These are stand-alone times, dynamic energies, the least growth of both from repeat to repeat,
-    their weighted sum at every multiplier (``rate_mw``), and the unit's smallest idle power.
+    their weighted sums by every row of prices, and the unit's smallest idle power.
     Entries of groups that may not be on the unit are NEVER.
     """
     for g in range(plan.groups):
@@ -38,8 +40,8 @@ def fill_unit(plan, rules, u, tree):
         if plan.grows:
             tree.step[g * plan.units + u] = NEVER
             tree.energy_step[g * plan.units + u] = NEVER
-        for r in range(rules.rate_mw.shape[0]):
-            tree.mixed[(r * plan.groups + g) * plan.units + u] = NEVER
+        for p in range(rules.price_sum.shape[0]):
+            tree.priced_on[p, g * plan.units + u] = NEVER
     tree.min_idle[u] = NEVER
     clocks = plan.clock.shape[1]
     for c in range(clocks):
@@ -64,9 +66,10 @@ def fill_unit(plan, rules, u, tree):
                     tree.step[at] = min(tree.step[at], step)
                     step *= plan.cost[row + g].dynamic_mw
                     tree.energy_step[at] = min(tree.energy_step[at], step)
-                for r in range(rules.rate_mw.shape[0]):
-                    mixed = (r * plan.groups + g) * plan.units + u
-                    tree.mixed[mixed] = min(tree.mixed[mixed], rules.rate_mw[r] * time + energy)
+                for p in range(rules.time_rows, rules.price_sum.shape[0]):
+                    price = rules.unit_price[p, u] + rules.network_price[p, rules.network[g]]
+                    priced = price * time + energy
+                    tree.priced_on[p, at] = min(tree.priced_on[p, at], priced)
         c = clocks - 1
         while c >= 0:
             if plan.clock[u, c] >= 0:
@@ -77,7 +80,13 @@ def fill_unit(plan, rules, u, tree):
                 tree.digit[c] = _next_point(mask, np.int64(0))
             c -= 1
         if c < 0:
-            return
+            break
+    for g in range(plan.groups):
+        at = g * plan.units + u
+        if rules.allowed[at]:
+            for p in range(rules.time_rows):
+                price = rules.unit_price[p, u] + rules.network_price[p, rules.network[g]]
+                tree.priced_on[p, at] = price * tree.fastest[at]
 
 
 @jit
@@ -97,14 +106,6 @@ def fill_anywhere(plan, rules, tree):
             time = min(time, tree.fastest[g * plan.units + u])
             energy = min(energy, tree.min_energy[g * plan.units + u])
         tree.fastest_anywhere[g] = time
-        n = rules.network[g]
-        for p in range(rules.price_sum.shape[0]):
-            priced = NEVER
-            for u in range(plan.units):
-                if rules.allowed[g * plan.units + u]:
-                    price = rules.unit_price[p, u] + rules.network_price[p, n]
-                    priced = min(priced, price * tree.fastest[g * plan.units + u])
-            tree.priced_anywhere[g, p] = priced
         tree.min_energy_anywhere[g] = energy
         if plan.grows:
             time, energy = NEVER, NEVER
@@ -114,7 +115,8 @@ def fill_anywhere(plan, rules, tree):
             tree.step_anywhere[g] = time
             tree.energy_step_anywhere[g] = energy
     for n in range(plan.networks):
-        tree.rest_from[n] = plan.groups
+        for r in range(tree.rest_from.shape[1]):
+            tree.rest_from[n, r] = plan.groups
 
 
 @jit
@@ -204,21 +206,30 @@ def _open_head(plan, rules, units, g):
 
 
 @jit
+def fill_open(plan, rules, n, begin, end, s, tree):
+    """Fill the tables of open groups of network n for rows of prices from ``begin`` to ``end``."""
+    last = rules.first[n] + rules.size[n] - 1
+    for p in range(begin, end):
+        r = table_of(rules, p, s)
+        if not rules.is_chain[n]:
+            if tree.rest_from[n, r] > 0:
+                fill_anywhere_of(plan, rules, n, p, s, tree)
+        elif tree.units[last] < 0 and not knows_rest(rules, n, r, tree):
+            fill_rests(plan, rules, n, p, s, tree)
+
+
+@jit
 def fill_paths(plan, rules, n, tree):
-    """Fill the smallest times and longest paths of network n, and find its first open group if it
-    is a chain.
+    """Fill the smallest times and longest paths of network n.
 
     Times and the longest paths from a group on are per group, the path through the network is per
     network. All are those of a first repeat, and have beside them their least growth from repeat to
     repeat.
     """
-    tree.first_open[n] = -1
     longest, growth = np.int64(0), np.int64(0)
     first = rules.first[n]
     last = first + rules.size[n] - 1
-    if rules.is_chain[n] and tree.units[last] < 0 and not knows_rest(rules, n, tree):
-        for p in range(rules.price_sum.shape[0]):
-            fill_rests(plan, rules, n, p, tree)
+    fill_open(plan, rules, n, np.int64(0), rules.time_rows, np.int64(rules.set_count - 1), tree)
     for back in range(rules.size[n]):
         g = last - back
         u = tree.units[g]
@@ -233,11 +244,9 @@ def fill_paths(plan, rules, n, tree):
                 way += plan.transition_ps[rules.out_edge[i] + u * plan.units + tree.units[h]]
             if way >= after:
                 after, next_group = way, np.int64(h)
-        if u < 0 and rules.trades[n]:
-            tree.first_open[n] = g
         tree.least[g] = time
         tree.tail[g] = time + after
-        if not rules.is_chain[n] or tree.units[last] >= 0:
+        if u >= 0 and (not rules.is_chain[n] or tree.units[last] >= 0):
             fill_priced(plan, rules, n, g, tree)
         if plan.grows:
             step = tree.step[g * plan.units + u] if u >= 0 else tree.step_anywhere[g]
@@ -254,8 +263,9 @@ def makespan_bound(plan, rules, state, tree):
     """Return a lower bound of the makespan of all design points with these choices.
 
     It starts from the present state, after :func:`fill_paths`, and leaves the bounds of the
-    networks' ends in ``tree.end``, and what has not started of chains in ``tree.first_left`` and
-    ``tree.repeats_left``. Returns NEVER if a deadline or the period must be missed.
+    networks' ends in ``tree.end``, and what has not started of chains in ``tree.first_left``,
+    ``tree.repeats_left`` and ``tree.begin_left``. Returns NEVER if a deadline or the period must be
+    missed.
     """
     now, end = state.run.now, tree.end
     for n in range(plan.networks):
@@ -381,9 +391,6 @@ def _work_bound(plan, rules, state, tree):
     total = np.int64(0)
     for u in range(plan.units):
         load[u] = 0
-    prices = rules.price_sum.shape[0]
-    for p in range(prices):
-        tree.priced_left[p] = 0
     for i in range(plan.instances):
         if state.log[i].end < 0:
             g = plan.instance[i].group
@@ -391,15 +398,11 @@ def _work_bound(plan, rules, state, tree):
             if plan.grows:
                 least += plan.instance[i].repeat * tree.least_step[g]
             total += least
-            if not rules.is_chain[rules.network[g]]:
-                for p in range(prices):
-                    tree.priced_left[p] += tree.priced[g, p]
             if tree.units[g] >= 0:
                 load[plan.unit_of[tree.units[g]]] += least
     most = np.int64(0)
-    for n in range(plan.networks):
-        if rules.is_chain[n]:
-            add_chain_left(plan, rules, n, now, tree)
+    every = np.int64(rules.set_count - 1)
+    fill_priced_left(plan, rules, state, np.int64(0), rules.time_rows, every, tree)
     for q in range(plan.queues):
         if state.unit[q].free == 0:
             # A running group counts with its remaining work only.
@@ -407,16 +410,9 @@ def _work_bound(plan, rules, state, tree):
             done = _least_of(plan, state, tree, state.unit[q].place) - left
             load[plan.queue_unit[q]] -= done
             total -= done
-            g = state.place[state.unit[q].place].group
-            u, n = tree.units[g], rules.network[g]
-            for p in range(prices):
-                price = rules.unit_price[p, u] + rules.network_price[p, n]
-                tree.priced_left[p] += price * left
-                if not rules.is_chain[n]:
-                    tree.priced_left[p] -= tree.priced[g, p]
     for u in range(plan.units):
         most = max(most, load[u])
-    for p in range(prices):
+    for p in range(rules.time_rows):
         most = max(most, -((-tree.priced_left[p]) // rules.price_sum[p]))
     return now + max(most, -((-total) // plan.unit_count))
 

@@ -53,9 +53,6 @@ class BranchingRules(Tables):
     stays: IntArray
     """[units]: 1 if a group after which no transition is left forces the next one to the same
     entry: the unit has one number format."""
-    trades: IntArray
-    """[networks]: 1 if it is a chain that no other network leaves anything to: the bound of
-    :mod:`fitness.branch_and_bound.trade_off` has it."""
     limit: IntArray
     """[networks]: maximum number of transitions, or ``UNLIMITED``."""
     layers: IntArray
@@ -92,25 +89,29 @@ class BranchingRules(Tables):
     """[objectives]: whose latency or tokens, or -1."""
     needs_power: int
     """1 if power or energy is minimised or limited."""
-    rate_mw: IntArray
-    """[rates]: multipliers of the Lagrangian bound, see :mod:`fitness.branch_and_bound.trade_off`.
-    There are none unless makespan and energy are the two objectives."""
     optional: IntArray
-    """Domains that the same bound assumes to be on or off."""
+    """Domains that :mod:`fitness.branch_and_bound.trade_off` assumes to be on or off."""
     set_count: int
     """Sets of them. Bit k of a set is 1 if ``optional[k]`` may be on."""
     unit_set: IntArray
     """[units]: those that it needs."""
+    last_unfit: IntArray
+    """[sets, networks]: the last group that no unit can run with these domains, or -1."""
     unit_price: IntArray
-    """[prices, units]: see :mod:`fitness.branch_and_bound.prices`."""
+    """[prices, units]: see :mod:`fitness.branch_and_bound.prices`. Rows of energy come last."""
     network_price: IntArray
     """[prices, networks]: 0 for a network that is no chain."""
+    time_rows: int
+    """Rows of the makespan. The others are of energy: there are none unless makespan and energy
+    are the two objectives."""
+    has_graphs: int
+    """1 if some network is no chain."""
     price_sum: IntArray
     """[prices]: of all units, each once, and networks."""
     trade_time: int
     """Position of the makespan among the two."""
     trade_longest: int
-    """Larger makespans times rates could leave int64."""
+    """Larger makespans times prices could leave int64."""
     tolerance_ppm: int
     """Bounds within this of a member are fathomed."""
     power_cap_mw: int

@@ -1,4 +1,4 @@
-"""The choices of a problem laid out for branch and bound, and rates that are worth trying."""
+"""The choices of a problem laid out for branch and bound."""
 
 from __future__ import annotations
 
@@ -38,11 +38,9 @@ from paretosoc.results.problem.limits import POWER as POWER_CAP
 from paretosoc.results.problem.objectives import Kind, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 
-RATES = 8
-"""Exchange rates that are tried: four times the largest power of all, and halves of it."""
 MOST_OPTIONAL = 3
 """Domains whose being on or off the trade-off of makespan and energy distinguishes."""
-RATE_TIMES_TIME = 1 << 61
+PRICE_TIMES_TIME = 1 << 61
 MOST_LAYERS = 8
 """Priced times tell apart how many transitions are left if fewer are allowed."""
 _OBJECTIVES: dict[tuple[Kind, bool], int] = {
@@ -65,14 +63,12 @@ def make_branching_rules(
     problem: Problem,
     *,
     objectives: Sequence[int],
-    rates_mw: Sequence[int] = (),
     prices: Sequence[Sequence[int]] = (),
     tolerance_ppm: int = 0,
 ) -> BranchingRules:
     """Return the choices of a problem as flat arrays.
 
-    ``objectives`` are the positions of the objectives that count. ``rates_mw`` are the multipliers
-    of :func:`exchange_rates`, ``prices`` the rows of
+    ``objectives`` are the positions of the objectives that count, ``prices`` the rows of
     :func:`fitness.branch_and_bound.prices.load_prices`, or none.
     """
     units = len(problem.units)
@@ -90,10 +86,14 @@ def make_branching_rules(
     chains = chains_of(problem)
     losses, least_loss = _sums(problem, [unit.loss_ppm for unit in problem.units])
     memory = _memory(problem)
-    optional = optional_domains(problem) if rates_mw else []
-    receivers = {problem.network_of[target] for _, target in problem.handovers}
     limits = limits_by_owner(problem, TRANSITIONS)
-    price = np.array(prices, dtype=np.int64).reshape(len(prices), units + len(networks))
+    trades = has_trade_off(problem, objectives)
+    rows = sorted((row for row in prices if trades or row[0] == 0), key=lambda row: row[0])
+    price = np.array(rows, dtype=np.int64).reshape(len(rows), 1 + units + len(networks))[:, 1:]
+    sums = price[:, [*sorted(set(problem.unit_of)), *range(units, units + len(networks))]].sum(1)
+    time_rows = sum(row[0] == 0 for row in rows)
+    optional = optional_domains(problem) if time_rows < len(rows) else []
+    needed = [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in problem.units]
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
         alike=_ints(list(interchangeable_before(problem))),
@@ -114,7 +114,6 @@ def make_branching_rules(
         wait_network=_ints([m for network in networks for m in network.waits_for]),
         is_chain=_ints([int(chain) for chain in chains]),
         stays=_ints([problem.unit_of.count(first) == 1 for first in problem.unit_of]),
-        trades=_ints([int(chain and n not in receivers) for n, chain in enumerate(chains)]),
         limit=limits,
         layers=_ints([limit + 1 if 0 <= limit < MOST_LAYERS else 0 for limit in limits.tolist()]),
         segments=limits_by_owner(problem, SEGMENTS),
@@ -127,19 +126,17 @@ def make_branching_rules(
         objective=_ints(kinds),
         objective_network=_ints([-1 if o.network is None else o.network for o in minimised]),
         needs_power=int(limits_power(problem) or bool(_OF_ENERGY & set(kinds))),
-        rate_mw=_ints(list(rates_mw)),
         optional=_ints(optional),
         set_count=1 << len(optional),
-        unit_set=_ints(
-            [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in problem.units]
-        ),
+        unit_set=_ints(needed),
+        last_unfit=_last_unfit(problem, needed, 1 << len(optional)),
+        time_rows=time_rows,
+        has_graphs=int(not all(chains)),
         unit_price=np.ascontiguousarray(price[:, :units]),
         network_price=price[:, units:] * _ints([int(chain) for chain in chains]),
-        price_sum=price[:, [*sorted(set(problem.unit_of)), *range(units, units + len(networks))]]
-        .sum(axis=1)
-        .astype(np.int64),
-        trade_time=kinds.index(MAKESPAN) if rates_mw else -1,
-        trade_longest=RATE_TIMES_TIME // (max(rates_mw, default=1) * (len(networks) + 2)),
+        price_sum=sums.astype(np.int64),
+        trade_time=kinds.index(MAKESPAN) if time_rows < len(rows) else -1,
+        trade_longest=PRICE_TIMES_TIME // int(sums.max(initial=1)),
         tolerance_ppm=tolerance_ppm,
         power_cap_mw=_power_cap(problem),
         energy_budget_fj=int(limits_by_owner(problem, ENERGY_BUDGET)[0]),
@@ -198,22 +195,23 @@ def _memory(problem: Problem) -> dict[str, IntArray]:
     }
 
 
-def exchange_rates(problem: Problem, objectives: Sequence[int]) -> tuple[int, ...]:
-    """Return the rates to try, in mW, if the objectives are makespan and energy; otherwise none.
-
-    A rate helps a group if it is near the difference of energy over time between two of its units.
-    """
+def has_trade_off(problem: Problem, objectives: Sequence[int]) -> bool:
+    """Return whether the objectives are makespan and energy, and rows of energy bound them."""
     chosen = [problem.objectives[column] for column in objectives]
-    if len(chosen) != 2 or {(o.kind, o.network) for o in chosen} != {
-        (ObjectiveKind.LATENCY, None),
-        (ObjectiveKind.ENERGY, None),
-    }:
-        return ()
-    if problem.execution.frames_overlap:
-        return ()
-    power = largest_power_mw(problem)
-    rates = {(power << 2) >> halvings for halvings in range(RATES)}
-    return tuple(sorted(rate for rate in rates if 0 < rate <= _largest_rate(problem)))
+    kinds = {(o.kind, o.network) for o in chosen}
+    both = {(ObjectiveKind.LATENCY, None), (ObjectiveKind.ENERGY, None)}
+    return len(chosen) == 2 and kinds == both and not problem.execution.frames_overlap
+
+
+def _last_unfit(problem: Problem, needed: Sequence[int], sets: int) -> IntArray:
+    """Return [sets, networks]: the last group that no unit can run that needs no other domain."""
+    rows = []
+    for on in range(sets):
+        runs = problem.allowed[:, [need & ~on == 0 for need in needed]].any(axis=1).tolist()
+        rows.append(
+            [max((g for g in n.groups if not runs[g]), default=-1) for n in problem.networks]
+        )
+    return np.array(rows, dtype=np.int64)
 
 
 def optional_domains(problem: Problem) -> list[int]:
@@ -237,19 +235,6 @@ def _power_cap(problem: Problem) -> int:
     in int64."""
     cap = int(limits_by_owner(problem, POWER_CAP)[0])
     return UNLIMITED if cap >= largest_power_mw(problem) else cap
-
-
-def _largest_rate(problem: Problem) -> int:
-    """Return the largest rate whose product with each network's times stays in int64."""
-    slowest = np.max(
-        [
-            problem.frame_ps(u).reshape(problem.group_count, -1).max(1)
-            for u in range(len(problem.units))
-        ],
-        axis=0,
-    )
-    total = int(slowest.sum())
-    return RATE_TIMES_TIME // (max(total, 1) * (len(problem.networks) + 2))
 
 
 def _limit(value: int | None) -> int:

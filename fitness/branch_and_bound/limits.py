@@ -62,11 +62,11 @@ def min_dynamic_energy(plan, tree, chosen, state):
     Energy that shared units have already drawn is accounted apart from the instances running there.
     """
     now = state.run.now
-    energy = state.run.dynamic_fj
+    spent, later = state.run.dynamic_fj, np.int64(0)
     for q in range(plan.queues):
         u = plan.queue_unit[q]
         if u == q and state.unit[u].sharing > 0:
-            energy += state.unit[u].shared_mw * (now - state.unit[u].settled)
+            spent += state.unit[u].shared_mw * (now - state.unit[u].settled)
         if state.unit[q].free == 0:
             place = state.unit[q].place
             i = state.place[place].instance
@@ -75,13 +75,14 @@ def min_dynamic_energy(plan, tree, chosen, state):
             time = -((-work) // WORK_PER_PS)
             if state.unit[u].sharing == 0:
                 time += now - state.unit[q].started
-            energy += chosen.group[g].dynamic_mw * time
+            spent += chosen.group[g].dynamic_mw * time
             # The loop below adds the smallest energy of all that has not ended, this one included.
-            energy -= _least_energy(plan, tree, i, tree.units[g])
+            later -= _least_energy(plan, tree, i, tree.units[g])
+    tree.spent[0] = spent
     for i in range(plan.instances):
         if state.log[i].end < 0:
-            energy += _least_energy(plan, tree, i, tree.units[plan.instance[i].group])
-    return energy
+            later += _least_energy(plan, tree, i, tree.units[plan.instance[i].group])
+    return spent + later
 
 
 @jit

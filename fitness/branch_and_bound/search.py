@@ -56,11 +56,7 @@ from paretosoc.fitness.branch_and_bound.snapshots import (
     resume,
     save_snapshot,
 )
-from paretosoc.fitness.branch_and_bound.trade_off import (
-    fill_gains,
-    fill_tails,
-    is_fathomed_by_trade_off,
-)
+from paretosoc.fitness.branch_and_bound.trade_off import is_fathomed_by_trade_off
 from paretosoc.fitness.simulator.general import advance, begin
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.state import (
@@ -92,7 +88,6 @@ def _update_costs(plan, rules, chosen, tree):
             if not known:
                 fill_unit(plan, rules, u, tree)
         fill_anywhere(plan, rules, tree)
-        fill_gains(plan, rules, tree)
         choose_points(plan, tree.points, chosen)
         for n in range(plan.networks):
             tree.network_known[n] = 0
@@ -102,7 +97,6 @@ def _update_costs(plan, rules, chosen, tree):
         if tree.network_known[n] == 0:
             choose_units(plan, rules, tree.units, n, chosen)
             fill_paths(plan, rules, n, tree)
-            fill_tails(plan, rules, chosen, n, tree)
             tree.network_known[n] = 1
 
 
@@ -184,9 +178,9 @@ def _bound_here(plan, rules, chosen, state, tree):
             return POWER_LIMIT
     if is_fathomed(tree, tree.closing, tree.vector):
         return MEMBERS
-    if rules.rate_mw.shape[0] == 0 or state.run.frames_left == 0:
+    if rules.trade_time < 0 or state.run.frames_left == 0:
         return SPLIT
-    if is_fathomed_by_trade_off(plan, rules, chosen, tree, idle, energy):
+    if is_fathomed_by_trade_off(plan, rules, chosen, state, tree, idle, energy):
         return TRADE_OFF
     return SPLIT
 

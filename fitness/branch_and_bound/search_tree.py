@@ -99,37 +99,31 @@ class SearchTree(Tables):
     energy_step: Annotated[IntArray, "groups x units"]
     """By how much they grow at least from repeat to repeat."""
     energy_step_anywhere: Annotated[IntArray, "groups"]
-    mixed: Annotated[IntArray, "rates x groups x units"]
-    """Smallest rate x time + energy."""
-    priced_anywhere: Annotated[IntArray, "groups, prices"]
-    """Smallest priced times over the units."""
+    priced_on: Annotated[IntArray, "prices, groups x units"]
+    """Smallest priced times. Those of rows of energy are with the energy."""
+    priced_anywhere: Annotated[IntArray, "groups, tables"]
+    """The smallest of them over the units, of a graph. *Tables* are the rows of the makespan, then
+    those of energy for each set of domains that may be on."""
     priced: Annotated[IntArray, "groups, prices"]
     """Those of ``units``. In a chain whose groups all have units: of all groups after each, without
     its own."""
     priced_from: Annotated[IntArray, "units, layers"]
     """Work array: least priced time of a chain from a group on, by its unit."""
-    rest: Annotated[IntArray, "prices, groups, units, layers"]
+    rest: Annotated[IntArray, "tables, groups, units, layers"]
     """Least priced time of a chain from an open group on, with all transitions: by the unit of the
     group before and by how many transitions are left, or NEVER."""
-    rest_from: Annotated[IntArray, "networks"]
+    rest_from: Annotated[IntArray, "networks, tables"]
     """From this group on ``rest`` belongs to ``points``, and so does ``open_chain`` if it is the
     first."""
-    rest_left: Annotated[IntArray, "networks"]
+    rest_left: Annotated[IntArray, "networks, tables"]
     """It is filled for up to so many transitions that are left."""
-    open_chain: Annotated[IntArray, "networks, prices"]
+    open_chain: Annotated[IntArray, "networks, tables"]
     """The same of a whole chain."""
+    line: Annotated[IntArray, "prices"]
+    """Work array of :mod:`fitness.branch_and_bound.trade_off`."""
+    spent: Annotated[IntArray, "1"]
+    """Dynamic energy of what has started."""
     priced_left: Annotated[IntArray, "prices"]
-    """Work array."""
-    gain: Annotated[IntArray, "groups, rates"]
-    """See :mod:`fitness.branch_and_bound.trade_off`."""
-    gain_on: Annotated[IntArray, "groups x units, rates"]
-    """Of a group that is on the unit."""
-    gain_tail: Annotated[IntArray, "groups, rates"]
-    """Of all groups from one on."""
-    set_gain: Annotated[IntArray, "sets, groups, 1 + rates"]
-    has_set_gain: Annotated[IntArray, "sets"]
-    """1 if ``set_gain`` belongs to ``points``."""
-    left_gain: Annotated[IntArray, "networks, 1 + rates"]
     """Work array."""
     first_left: Annotated[IntArray, "networks"]
     """The first group of a chain that has not started in its repeat, or -1."""
@@ -137,8 +131,6 @@ class SearchTree(Tables):
     """Repeats of which nothing has started."""
     begin_left: Annotated[IntArray, "networks"]
     """Least start of it, or -1 if the group before it is running."""
-    first_open: Annotated[IntArray, "networks"]
-    """The first open group of a chain, or -1."""
     min_idle: Annotated[IntArray, "units"]
     min_static: Annotated[IntArray, "domains"]
     least: Annotated[IntArray, "groups"]
@@ -171,7 +163,7 @@ def make_search_tree(
     problem: Problem, plan: Plan, rules: BranchingRules, *, members: int, log: int
 ) -> SearchTree:
     """Return an empty search, with room for this many members and nodes in the log."""
-    groups, rates, places = plan.groups, len(rules.rate_mw), rules.least_held_bytes.shape[1]
+    groups, places = plan.groups, rules.least_held_bytes.shape[1]
     return zeros_for(
         SearchTree,
         {
@@ -186,12 +178,10 @@ def make_search_tree(
             "words": _snapshot_words(plan),
             "members": members,
             "objectives": len(rules.objective),
-            "rates": rates,
-            "1 + rates": 1 + rates,
-            "rates x groups x units": rates * groups * plan.units,
             "prices": len(rules.price_sum),
+            "tables": rules.time_rows + rules.set_count * (len(rules.price_sum) - rules.time_rows),
+            "1": 1,
             "layers": max(1, int(rules.layers.max())),
-            "sets": rules.set_count,
             "figures": len(rules.memory_cap_bytes),
             "places": places,
             "parts": PARTS,

@@ -1,157 +1,65 @@
-"""A Lagrangian bound on makespan and energy together. Compiled.
+"""A bound on makespan and energy together, by rows of prices. Compiled.
 
-The separate bounds assume the fastest *and* the lowest-energy unit and operating point for every
-group, although it runs on one. With a multiplier v (mW, that is fJ per ps) for every network that
-is a chain, every design point has for the groups g of its networks n that have not started
+A row has prices w of units and v of networks, in mW, that is fJ per ps. What is left from now on is
+done by every unit, and by every network that is a chain, within the rest of the makespan T. So
 
-    E + sum of v_n (T - end_n) >= E' + sum over n and g of gain(v_n, g),
-    gain(v, g) = min over units and points of (v t + e) - v min t - min e >= 0,
+    E >= E' + sum over groups of ((w + v) t + e) + sum over transitions of v x delay
+         - (sum of w + sum of v) (T - now)
 
-with E its dynamic energy, E' the bound of that, T its makespan and end_n the least end of the
-network. The groups of a chain run one after the other, each with at least its time t and its energy
-e. So if the right side is too large, no makespan below that of a member goes with an energy below
-that of the member before it.
+with E the dynamic energy, E' that of what has started, and t and e the time and energy of a group.
+Each group takes its best unit and point, see :mod:`fitness.branch_and_bound.priced_times`. This is
+a line over T. So if the lines are too high, no makespan below that of a member goes with an energy
+below that of the member before it.
 
-This must hold for every set of domains that may be on, with the idle power of the set and the
-minimum over the units that need no other domain. A domain that may be off is either on, or its
-units run nothing.
+This must hold for every set of domains that may be on, with the idle power of the set and units
+that need no other domain. A domain that may be off is either on, or its units run nothing.
 """
 
 import numpy as np
 
+from paretosoc.fitness.branch_and_bound.bounds import fill_open
+from paretosoc.fitness.branch_and_bound.priced_times import fill_priced_left
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.fitness.simulator.state import NEVER
 
 MAX_CUTS = 8
 
 
 @jit
-def fill_gains(plan, rules, tree):
-    """Fill the gains of every group, on each unit and anywhere, for every rate.
-
-    Called after :func:`fitness.branch_and_bound.bounds.fill_unit`.
-    """
-    for s in range(tree.has_set_gain.shape[0]):
-        tree.has_set_gain[s] = 0
-    rates = rules.rate_mw.shape[0]
-    for g in range(plan.groups):
-        fastest, energy = tree.fastest_anywhere[g], tree.min_energy_anywhere[g]
-        for r in range(rates):
-            tree.gain[g, r] = NEVER
-        for u in range(plan.units):
-            at = g * plan.units + u
-            if rules.allowed[at]:
-                for r in range(rates):
-                    rate = rules.rate_mw[r]
-                    mixed = tree.mixed[(r * plan.groups + g) * plan.units + u]
-                    own = mixed - rate * tree.fastest[at] - tree.min_energy[at]
-                    tree.gain_on[at, r] = own
-                    tree.gain[g, r] = min(tree.gain[g, r], mixed - rate * fastest - energy)
-
-
-@jit
-def fill_tails(plan, rules, chosen, n, tree):
-    """Fill the summed gains of a chain's groups from each group on, for every rate.
-
-    Called after :func:`fill_gains`. Groups on a unit whose clocks are chosen gain nothing.
-    """
-    rates = rules.rate_mw.shape[0]
-    if rates == 0 or not rules.trades[n]:
-        return
-    last = rules.first[n] + rules.size[n] - 1
-    for back in range(rules.size[n]):
-        g = last - back
-        u = tree.units[g]
-        for r in range(rates):
-            total = tree.gain_tail[g + 1, r] if back > 0 else np.int64(0)
-            if u < 0:
-                total += tree.gain[g, r]
-            elif not chosen.unit_used[u]:
-                total += tree.gain_on[g * plan.units + u, r]
-            tree.gain_tail[g, r] = total
-
-
-@jit
-def _fill_set_gain(plan, rules, tree, s):
-    """Fill by how much more a chain gains from each group on, in all repeats, if all are open and
-    only domains of the set s may be on, [groups, 1 + rates], or NEVER if one of them can be
-    nowhere."""
-    tree.has_set_gain[s] = 1
-    rates = rules.rate_mw.shape[0]
+def _has_room(plan, rules, chosen, s):
+    """Return whether all open groups of chains can run if only domains of the set s may be on."""
     for n in range(plan.networks):
-        for back in range(rules.size[n]):
-            g = rules.first[n] + rules.size[n] - 1 - back
-            for r in range(rates + 1):
-                least = NEVER
-                for u in range(plan.units):
-                    at = g * plan.units + u
-                    if rules.allowed[at] and rules.unit_set[u] & ~s == 0:
-                        if r == 0:
-                            least = min(least, tree.min_energy[at])
-                        else:
-                            row = ((r - 1) * plan.groups + g) * plan.units + u
-                            least = min(least, tree.mixed[row])
-                if least == NEVER:
-                    tree.set_gain[s, g, r] = NEVER
-                    continue
-                least -= tree.min_energy_anywhere[g]
-                if r > 0:
-                    least -= rules.rate_mw[r - 1] * tree.fastest_anywhere[g] + tree.gain[g, r - 1]
-                more = tree.set_gain[s, g + 1, r] if back > 0 else np.int64(0)
-                tree.set_gain[s, g, r] = NEVER if more == NEVER else least * rules.repeats[n] + more
-
-
-@jit
-def _fill_left(plan, rules, tree, s):
-    """Fill the gains of what has not started of every chain, [networks, 1 + rates], if only domains
-    of the set s may be on. Return False if some group can be nowhere."""
-    rates = rules.rate_mw.shape[0]
-    every = s == rules.set_count - 1
-    if not every and not tree.has_set_gain[s]:
-        _fill_set_gain(plan, rules, tree, s)
-    for n in range(plan.networks):
-        if not rules.trades[n]:
-            continue
-        g, first, repeats = tree.first_left[n], rules.first[n], tree.repeats_left[n]
-        if plan.has_engines:
-            # Of assigned groups it is not known here whether their engine has begun.
-            g, repeats = tree.first_open[n], np.int64(0)
-        tree.left_gain[n, 0] = 0
-        for r in range(rates):
-            gain = repeats * tree.gain_tail[first, r] if repeats > 0 else np.int64(0)
-            if g >= 0:
-                gain += tree.gain_tail[g, r] * (rules.repeats[n] if plan.has_engines else 1)
-            tree.left_gain[n, r + 1] = gain
-        if not every and tree.first_open[n] >= 0:
-            g = tree.first_open[n]
-            if tree.set_gain[s, g, 0] == NEVER:
-                return False
-            for r in range(rates + 1):
-                tree.left_gain[n, r] += tree.set_gain[s, g, r]
+        g = chosen.first_open[n]
+        if rules.is_chain[n] and g >= 0 and rules.last_unfit[s, n] >= g:
+            return False
     return True
 
 
 @jit
-def _min_energy_at(plan, rules, tree, energy, power, time):
-    """Return the least energy, which is convex, at the makespan ``time``, and its slope there.
-    Every network takes its best multiplier."""
-    least, growth = energy + power * time, power
+def _fill_lines(plan, rules, state, tree, s, energy):
+    """Fill by how much the energy at a makespan of 0 is above ``energy``, the bound of the dynamic
+    energy, on the line of every row."""
+    rows = np.int64(rules.price_sum.shape[0])
     for n in range(plan.networks):
-        if not rules.trades[n]:
-            continue
-        most, chosen = tree.left_gain[n, 0], np.int64(0)
-        over = tree.end[n] - time
-        for r in range(rules.rate_mw.shape[0]):
-            value = tree.left_gain[n, r + 1] + rules.rate_mw[r] * over
-            if value > most:
-                most, chosen = value, rules.rate_mw[r]
-        least += most
-        growth -= chosen
-    return least, growth
+        fill_open(plan, rules, n, rules.time_rows, rows, s, tree)
+    fill_priced_left(plan, rules, state, rules.time_rows, rows, s, tree)
+    for p in range(rules.time_rows, rows):
+        more = tree.spent[0] + tree.priced_left[p] - energy
+        tree.line[p] = more + rules.price_sum[p] * state.run.now
 
 
 @jit
-def _reaches(plan, rules, tree, energy, power, low_time, low, fall, high_time, high, rise, wanted):
+def _min_energy_at(rules, tree, energy, power, time):
+    """Return the least energy, which is convex, at the makespan ``time``, and its slope."""
+    more, slope = np.int64(0), np.int64(0)
+    for p in range(rules.time_rows, rules.price_sum.shape[0]):
+        value = tree.line[p] - rules.price_sum[p] * time
+        if value > more:
+            more, slope = value, rules.price_sum[p]
+    return energy + power * time + more, power - slope
+
+
+@jit
+def _reaches(rules, tree, energy, power, low_time, low, fall, high_time, high, rise, wanted):
     """Return whether the least energy is at least ``wanted`` between two makespans with ``low`` and
     ``high``, by cutting planes from both sides."""
     for _ in range(MAX_CUTS):
@@ -163,7 +71,7 @@ def _reaches(plan, rules, tree, energy, power, low_time, low, fall, high_time, h
         right = high + rise * (min(at + 1, span) - span)
         if left >= wanted and right >= wanted:
             return True
-        least, growth = _min_energy_at(plan, rules, tree, energy, power, low_time + at)
+        least, growth = _min_energy_at(rules, tree, energy, power, low_time + at)
         if least < wanted:
             return False
         if growth < 0:
@@ -174,7 +82,7 @@ def _reaches(plan, rules, tree, energy, power, low_time, low, fall, high_time, h
 
 
 @jit
-def is_fathomed_by_trade_off(plan, rules, chosen, tree, idle, energy):
+def is_fathomed_by_trade_off(plan, rules, chosen, state, tree, idle, energy):
     """Return whether no design point below the present choice fits between two neighbouring
     members.
 
@@ -198,10 +106,10 @@ def is_fathomed_by_trade_off(plan, rules, chosen, tree, idle, energy):
                     for u in range(plan.units):
                         if plan.clock[u, 0] == rules.optional[k]:
                             power += tree.min_idle[u]
-            if _fill_left(plan, rules, tree, s) and not _leaves_no_room(
-                plan, rules, tree, power, energy
-            ):
-                return False
+            if _has_room(plan, rules, chosen, s):
+                _fill_lines(plan, rules, state, tree, s, energy)
+                if not _leaves_no_room(rules, tree, power, energy):
+                    return False
         s -= 1
     return True
 
@@ -226,8 +134,8 @@ def _first_slower(tree, time, count):
 
 
 @jit
-def _leaves_no_room(plan, rules, tree, power, fixed):
-    """Return the same for one set, with its idle power and ``tree.left_gain``. The tangent of the
+def _leaves_no_room(rules, tree, power, fixed):
+    """Return the same for one set, with its idle power and lines. The tangent of the
     least energy, which is convex, is computed again where it is too low."""
     time, count = rules.trade_time, tree.progress.members
     if rules.period_ps >= 0:
@@ -242,10 +150,10 @@ def _leaves_no_room(plan, rules, tree, power, fixed):
         longest = tree.closing[_member(step, time, count), time]
         wanted = tree.closing[_member(step - 1, time, count), 1 - time]
         if longest <= rules.trade_longest:
-            least, growth = _min_energy_at(plan, rules, tree, fixed, power, longest)
+            least, growth = _min_energy_at(rules, tree, fixed, power, longest)
             if least < wanted:
                 return False
-    least, growth = _min_energy_at(plan, rules, tree, fixed, power, at)
+    least, growth = _min_energy_at(rules, tree, fixed, power, at)
     for step in range(known, count + 1):
         wanted = tree.closing[_member(step - 1, time, count), 1 - time]
         if wanted <= tree.vector[1 - time]:
@@ -267,11 +175,11 @@ def _leaves_no_room(plan, rules, tree, power, fixed):
             return False
         if longest <= at or least + growth * (longest - at) >= wanted:
             continue
-        high, rise = _min_energy_at(plan, rules, tree, fixed, power, longest)
+        high, rise = _min_energy_at(rules, tree, fixed, power, longest)
         if high < wanted:
             return False
         if rise > 0 and not _reaches(
-            plan, rules, tree, fixed, power, at, least, growth, longest, high, rise, wanted
+            rules, tree, fixed, power, at, least, growth, longest, high, rise, wanted
         ):
             return False
         at, least, growth = longest, high, rise

@@ -23,7 +23,7 @@ import numpy as np
 
 from paretosoc.common.units import UHZ_PS
 from paretosoc.fitness.check.choices import least_loss, least_memory
-from paretosoc.fitness.check.costs import fill_rest, price_of
+from paretosoc.fitness.check.costs import fill_rest
 from paretosoc.fitness.check.facts import (
     ENERGY,
     LOSS,
@@ -34,6 +34,7 @@ from paretosoc.fitness.check.facts import (
     TOKEN_ENERGY,
     TOKEN_TIME,
 )
+from paretosoc.fitness.check.priced import add_priced, find_open
 from paretosoc.fitness.check.timeline import continues, first_open, leaves_with, moving_ps
 from paretosoc.fitness.check.trade_off import closed_by_trade_off, last_step
 from paretosoc.fitness.check.work import ENDED, FAR, OVER, RUNNING
@@ -67,7 +68,7 @@ def is_closed(facts: Facts, work: Work, depth: Int, kind: Int) -> bool:
         return _closed_by_a_member(facts, work)
     if kind == POWER_LIMIT:
         return _breaks_power_limit(facts, work, makespan, idle, dynamic)
-    if facts.rate_mw.shape[0] == 0:
+    if facts.steps.shape[0] == 0:
         return False
     return closed_by_trade_off(facts, work, row, costs, makespan, idle, dynamic)
 
@@ -85,12 +86,12 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
         work.busy[u] = 0
     for n in range(facts.networks):
         work.network_end[n] = 0
-    for p in range(facts.price_sum.shape[0]):
+    for p in range(facts.time_rows):
         work.priced[p] = 0
+    every = np.int64(facts.set_count - 1)
     for n in range(facts.networks):
-        if facts.is_chain[n] != 0:
-            _find_open(facts, work, n)
-            fill_rest(facts, work, costs, n, work.open_from[n])
+        find_open(facts, work, n)
+        fill_rest(facts, work, costs, n, work.open_from[n], np.int64(0), facts.time_rows, every)
     for k in range(facts.instances):
         i = facts.order[k]
         unit = work.units[facts.group_of[i]]
@@ -110,7 +111,8 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
                     time += moving_ps(facts, work, facts.group_of[i])
                 least = _least_start(facts, work, i, unit, now)
             total += time
-            _add_priced(facts, work, row, costs, i, time, least - now)
+            work.takes_ps[i], work.waits_ps[i] = time, least - now
+            add_priced(facts, work, row, costs, i, np.int64(0), facts.time_rows, every)
             if unit >= 0:
                 work.busy[facts.unit_of[unit]] += time
             least += time
@@ -120,61 +122,11 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
     bound = now - (-total) // facts.unit_count
     for u in range(facts.units):
         bound = max(bound, now + work.busy[u])
-    for p in range(facts.price_sum.shape[0]):
+    for p in range(facts.time_rows):
         bound = max(bound, now - (-work.priced[p]) // facts.price_sum[p])
     for n in range(facts.networks):
         bound = max(bound, work.network_end[n])
     return bound
-
-
-@jit
-def _find_open(facts: Facts, work: Work, n: Int) -> None:
-    """Find from which group of a chain on priced times count all options, and how many transitions
-    are left there."""
-    g, left = facts.first_group[n], facts.counted[n]
-    while g < facts.end_group[n] and work.units[g] >= 0:
-        if g > facts.first_group[n]:
-            left -= facts.unit_of[work.units[g]] != facts.unit_of[work.units[g - 1]]
-        g += 1
-    work.open_from[n], work.left_over[n] = g, max(left, 0)
-
-
-@jit
-def _add_priced(
-    facts: Facts, work: Work, row: Int, costs: Int, i: Int, time: Int, delay: Int
-) -> None:
-    """Add the priced time of an instance that has not ended.
-
-    If it is in a chain, it comes with the delay before it. The first open group comes with all
-    later ones of its repeat.
-    """
-    g, n = facts.group_of[i], facts.network_of[i]
-    unit, prices = work.units[g], facts.price_sum.shape[0]
-    if facts.is_chain[n] == 0:
-        for p in range(prices):
-            if unit >= 0:
-                work.priced[p] += price_of(facts, p, unit, g) * time
-            else:
-                work.priced[p] += work.priced_ps[costs, p, g]
-        return
-    if g > work.open_from[n]:
-        return
-    first, is_open = facts.first_group[n], g == work.open_from[n]
-    before = work.units[g - 1] if g > first else np.int64(0)
-    if i > 0 and facts.network_of[i - 1] == n and work.status[row, i - 1] != ENDED:
-        delay = np.int64(0)
-        if g > first and not is_open:
-            delay = facts.delay_ps[
-                (facts.chain_edge[g] * facts.units + before) * facts.units + unit
-            ]
-    for p in range(prices):
-        if not is_open:
-            priced = price_of(facts, p, unit, g) * time
-        elif g > first:
-            priced = work.rest_ps[costs, p, g, before, work.left_over[n]]
-        else:
-            priced = work.chain_ps[costs, p, n]
-        work.priced[p] += facts.network_price[p, n] * delay + (0 if priced == FAR else priced)
 
 
 @jit
@@ -242,7 +194,7 @@ def _idle_power(facts: Facts, work: Work, costs: Int) -> Int:
 
 @jit
 def _dynamic_energy(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
-    energy = work.ended_fj[row]
+    started, later = work.ended_fj[row], np.int64(0)
     for i in range(facts.instances):
         if work.status[row, i] == ENDED:
             continue
@@ -252,15 +204,16 @@ def _dynamic_energy(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
             ran = _left_ps(work, row, facts.queue_of[facts.network_of[i], unit])
             if facts.sharing_permille[facts.unit_of[unit]] < 0:
                 ran += work.now[row] - work.instant[row, i]
-            energy += work.dynamic_mw[costs, unit, g] * ran
+            started += work.dynamic_mw[costs, unit, g] * ran
         else:
             where = unit if unit >= 0 else facts.units
-            energy += work.smallest_fj[costs, where, g]
+            later += work.smallest_fj[costs, where, g]
             if unit >= 0:
-                energy += work.dynamic_mw[costs, unit, g] * moving_ps(facts, work, g)
+                later += work.dynamic_mw[costs, unit, g] * moving_ps(facts, work, g)
             if facts.grows:
-                energy += facts.repeat_of[i] * work.step_fj[costs, where, g]
-    return energy
+                later += facts.repeat_of[i] * work.step_fj[costs, where, g]
+    work.least[3] = started
+    return started + later
 
 
 @jit

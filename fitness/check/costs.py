@@ -75,9 +75,9 @@ def _copy_unit(facts: Facts, work: Work, row: Int, u: Int) -> None:
         if facts.grows:
             work.step_ps[row, u, g] = work.step_ps[row - 1, u, g]
             work.step_fj[row, u, g] = work.step_fj[row - 1, u, g]
-    for r in range(facts.rate_mw.shape[0]):
+    for p in range(facts.price_sum.shape[0]):
         for g in range(facts.groups):
-            work.mixed_fj[row, r, u, g] = work.mixed_fj[row - 1, r, u, g]
+            work.priced_on[row, p, u, g] = work.priced_on[row - 1, p, u, g]
 
 
 @jit
@@ -90,9 +90,9 @@ def _fill_unit(facts: Facts, work: Work, row: Int, u: Int) -> None:
         if facts.grows:
             work.step_ps[row, u, g] = FAR
             work.step_fj[row, u, g] = FAR
-    for r in range(facts.rate_mw.shape[0]):
+    for p in range(facts.price_sum.shape[0]):
         for g in range(facts.groups):
-            work.mixed_fj[row, r, u, g] = FAR
+            work.priced_on[row, p, u, g] = FAR
     first, end = facts.clock_start[u], facts.clock_start[u + 1]
     for c in range(first, end):
         work.digit[c] = _first_point(work.points[facts.clock[c]])
@@ -128,17 +128,17 @@ def _fill_choice(facts: Facts, work: Work, row: Int, u: Int, choice: Int) -> Non
             step = facts.step_ps[choice, g]
             work.step_ps[row, u, g] = min(work.step_ps[row, u, g], step)
             work.step_fj[row, u, g] = min(work.step_fj[row, u, g], step * power)
-        for r in range(facts.rate_mw.shape[0]):
-            both = facts.rate_mw[r] * time + energy
-            work.mixed_fj[row, r, u, g] = min(work.mixed_fj[row, r, u, g], both)
+        for p in range(facts.price_sum.shape[0]):
+            priced = price_of(facts, p, u, g) * time
+            if p >= facts.time_rows:
+                priced += energy
+            work.priced_on[row, p, u, g] = min(work.priced_on[row, p, u, g], priced)
 
 
 @jit
 def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
-    """Fill the smallest costs over the units that a group may have, and priced times."""
+    """Fill the smallest costs over the units that a group may have."""
     last = facts.units
-    for on in range(facts.set_count):
-        work.has_gain[row, on] = 0
     for g in range(facts.groups):
         time, energy = FAR, FAR
         for u in range(facts.units):
@@ -153,14 +153,9 @@ def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
                 step, more = work.step_ps[row, u, g], work.step_fj[row, u, g]
                 work.step_ps[row, last, g] = min(work.step_ps[row, last, g], step)
                 work.step_fj[row, last, g] = min(work.step_fj[row, last, g], more)
-        for p in range(facts.price_sum.shape[0]):
-            work.priced_ps[row, p, g] = FAR
-            for u in range(facts.units):
-                if facts.allowed[g, u] != 0:
-                    priced = price_of(facts, p, u, g) * work.smallest_ps[row, u, g]
-                    work.priced_ps[row, p, g] = min(work.priced_ps[row, p, g], priced)
-    for n in range(facts.networks):
-        work.rest_from[row, n] = facts.end_group[n]
+    for r in range(work.rest_from.shape[1]):
+        for n in range(facts.networks):
+            work.rest_from[row, r, n] = facts.end_group[n]
 
 
 @jit
@@ -171,54 +166,88 @@ def price_of(facts: Facts, p: Int, u: Int, g: Int) -> Int:
 
 
 @jit
-def fill_rest(facts: Facts, work: Work, row: Int, n: Int, first: Int) -> None:
-    """Fill the smallest priced times of a chain from each group on, from its end to the group
-    ``first``, unless they are known."""
-    counts = max(facts.counted[n], 0) + 1
-    while work.rest_from[row, n] > first:
-        work.rest_from[row, n] -= 1
-        g = work.rest_from[row, n]
-        for p in range(facts.price_sum.shape[0]):
-            if g == facts.first_group[n]:
-                _fill_chain(facts, work, row, p, n, counts - 1)
-                continue
-            for before in range(facts.units):
-                for left in range(counts):
-                    least = FAR
-                    for u in range(facts.units):
-                        least = min(least, _rest_on(facts, work, row, p, g, before, left, u))
-                    work.rest_ps[row, p, g, before, left] = least
+def table_of(facts: Facts, p: Int, on: Int) -> Int:
+    """Return the table of a row of prices if only these optional domains are on."""
+    if p < facts.time_rows:
+        return p
+    table: Int = p + on * (facts.price_sum.shape[0] - facts.time_rows)
+    return table
 
 
 @jit
-def _fill_chain(facts: Facts, work: Work, row: Int, p: Int, n: Int, left: Int) -> None:
-    """Fill the smallest priced time of a whole chain."""
-    first = facts.first_group[n]
-    work.chain_ps[row, p, n] = FAR
+def fill_rest(
+    facts: Facts, work: Work, row: Int, n: Int, first: Int, begin: Int, end: Int, on: Int
+) -> None:
+    """Fill the smallest sums of a chain for rows of prices from ``begin`` to ``end``.
+
+    They are those from each group on, from its end to the group ``first``, unless they are known.
+    Of a network that is no chain, those of each group are filled.
+    """
+    for p in range(begin, end):
+        r = table_of(facts, p, on)
+        while work.rest_from[row, r, n] > first:
+            work.rest_from[row, r, n] -= 1
+            g = work.rest_from[row, r, n]
+            if facts.is_chain[n] == 0:
+                _fill_group(facts, work, row, p, g, on)
+            elif g == facts.first_group[n]:
+                _fill_chain(facts, work, row, p, n, on)
+            else:
+                for before in range(facts.units):
+                    for left in range(max(facts.counted[n], 0) + 1):
+                        least = FAR
+                        for u in range(facts.units):
+                            least = min(
+                                least, _rest_on(facts, work, row, p, g, before, left, u, on)
+                            )
+                        work.rest[row, r, g, before, left] = least
+
+
+@jit
+def _may_run(facts: Facts, g: Int, u: Int, on: Int) -> bool:
+    """Return whether a group may be on a unit that needs no other optional domain."""
+    return bool(facts.allowed[g, u] != 0 and facts.unit_set[u] & ~on == 0)
+
+
+@jit
+def _fill_group(facts: Facts, work: Work, row: Int, p: Int, g: Int, on: Int) -> None:
+    r = table_of(facts, p, on)
+    work.priced_anywhere[row, r, g] = FAR
     for u in range(facts.units):
-        if facts.allowed[first, u] != 0:
-            least = price_of(facts, p, u, first) * work.smallest_ps[row, u, first]
+        if _may_run(facts, g, u, on):
+            least = min(work.priced_anywhere[row, r, g], work.priced_on[row, p, u, g])
+            work.priced_anywhere[row, r, g] = least
+
+
+@jit
+def _fill_chain(facts: Facts, work: Work, row: Int, p: Int, n: Int, on: Int) -> None:
+    """Fill the smallest sum of a whole chain."""
+    first, r = facts.first_group[n], table_of(facts, p, on)
+    work.whole_chain[row, r, n] = FAR
+    for u in range(facts.units):
+        if _may_run(facts, first, u, on):
+            least = work.priced_on[row, p, u, first]
             if first + 1 < facts.end_group[n]:
-                rest = work.rest_ps[row, p, first + 1, u, left]
+                rest = work.rest[row, r, first + 1, u, max(facts.counted[n], 0)]
                 least = FAR if rest == FAR else least + rest
-            work.chain_ps[row, p, n] = min(work.chain_ps[row, p, n], least)
+            work.whole_chain[row, r, n] = min(work.whole_chain[row, r, n], least)
 
 
 @jit
 def _rest_on(
-    facts: Facts, work: Work, row: Int, p: Int, g: Int, before: Int, left: Int, u: Int
+    facts: Facts, work: Work, row: Int, p: Int, g: Int, before: Int, left: Int, u: Int, on: Int
 ) -> Int:
-    """Return the smallest priced time of a chain from group g on with g on unit u, or FAR."""
+    """Return the smallest sum of a chain from group g on with g on unit u, or FAR."""
     n = facts.network_of_group[g]
     if facts.counted[n] >= 0 and facts.unit_of[u] != facts.unit_of[before]:
         left -= 1
-    if left < 0 or facts.allowed[g, u] == 0:
+    if left < 0 or not _may_run(facts, g, u, on):
         return FAR
     at = (facts.chain_edge[g] * facts.units + before) * facts.units + u
     priced: Int = facts.network_price[p, n] * facts.delay_ps[at]
-    priced += price_of(facts, p, u, g) * work.smallest_ps[row, u, g]
+    priced += work.priced_on[row, p, u, g]
     if g + 1 < facts.end_group[n]:
-        rest = work.rest_ps[row, p, g + 1, u, left]
+        rest = work.rest[row, table_of(facts, p, on), g + 1, u, left]
         if rest == FAR:
             return FAR
         priced += rest

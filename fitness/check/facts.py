@@ -99,8 +99,6 @@ class Facts(Tables):
     """[networks]: behind the last one."""
     is_chain: IntArray
     """[networks]"""
-    trades: IntArray
-    """[networks]: 1 for a chain that no other network hands over to."""
     grows: int
     """1 if later repeats take longer."""
     edge_start: IntArray
@@ -173,9 +171,8 @@ class Facts(Tables):
     two objectives the second falls."""
     makespan_column: int
     steps: IntArray
-    """[steps, 2]: rising makespans and falling energies that close most, none without rates."""
-    rate_mw: IntArray
-    """0 and the rates of exchange, none without rates."""
+    """[steps, 2]: rising makespans and falling energies that close most, none without rows of
+    energy."""
     optional: IntArray
     """Domains that the trade-off of makespan and energy assumes to be on or off: the first ones
     that may be off, at most three."""
@@ -185,6 +182,8 @@ class Facts(Tables):
     """[units]: those that a unit needs."""
     fits: IntArray
     """[sets, groups]: 1 if a group may be on a unit that needs no others."""
+    time_rows: int
+    """Rows of prices that bound the makespan. The others are of energy."""
     unit_price: IntArray
     """[prices, units]"""
     network_price: IntArray
@@ -197,7 +196,7 @@ class Facts(Tables):
     """[networks]: transitions of a chain that are told apart in priced times, -1 if it has no limit
     or one of ``MOST_COUNTED`` or more."""
     longest_ps: int
-    """Makespans times rates stay in the tables' integers up to here."""
+    """Makespans times prices stay in the tables' integers up to here."""
     most_fj: int
     """So do sums of energies."""
 

@@ -120,7 +120,7 @@ class Lemmas:
         """Return the bounds of a lemma."""
         self.closes(lemma, MEMBERS)
         work = self._work
-        makespan, idle, dynamic = work.least.tolist()
+        makespan, idle, dynamic, _ = work.least.tolist()
         ends = zip(self._problem.networks, work.network_end.tolist(), strict=True)
         return LemmaBound(
             makespan_ps=makespan,

@@ -45,7 +45,7 @@ KINDS: dict[tuple[Kind, bool], int] = {
 }
 """By kind, and whether it is of one network."""
 _OF_ENERGY = {ENERGY, POWER, TOKEN_ENERGY}
-RATE_TIMES_TIME = MOST_FJ = 1 << 61
+PRICE_TIMES_TIME = MOST_FJ = 1 << 61
 COMPILED_MASK_BITS = 62
 MOST_COUNTED = 8
 MOST_OPTIONAL = 3
@@ -95,27 +95,22 @@ def make_facts(
             for network, own in zip(networks, edges, strict=True)
         ]
     )
-    receivers = {problem.network_of[target] for _, target in problem.handovers}
     minimised = [problem.objectives[column] for column in claim.objectives]
     kinds = [KINDS[o.kind, o.network is not None] for o in minimised]
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
     may_be_off = [d for d, domain in enumerate(problem.domains) if domain.may_be_off]
-    optional = may_be_off[:MOST_OPTIONAL] if claim.rates_mw else []
+    traded = set(kinds) == {MAKESPAN, ENERGY} and len(kinds) == 2
+    prices = sorted((row for row in claim.prices if traded or row[0] == 0), key=lambda row: row[0])
+    traded &= any(row[0] for row in prices)
+    optional = may_be_off[:MOST_OPTIONAL] if traded else []
     needs = [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in units]
     most_points = max(len(domain.allowed) for domain in problem.domains)
     if most_points > COMPILED_MASK_BITS and not exact:
         raise ResultError(f"at most {COMPILED_MASK_BITS} operating points can be checked fast")
-    traded = len(kinds) == 2 and set(kinds) == {MAKESPAN, ENERGY} and claim.rates_mw
-    rates = sorted({0, *(rate for rate in claim.rates_mw if rate > 0)}) if traded else []
-    largest = rates[-1] * max(_slowest_ps(problem), 1) * (len(networks) + 2) if rates else 0
-    if largest > RATE_TIMES_TIME and not exact:
-        raise ResultError("rates_mw: products with times need more than 64 bits")
-    dearest = max((max(2 * max(row), sum(row)) for row in claim.prices), default=0)
-    if dearest * max(_longest_ps(problem), 1) > RATE_TIMES_TIME and not exact:
+    dearest = max((max(2 * max(row[1:]), sum(row[1:])) for row in prices), default=0)
+    if dearest * max(_longest_ps(problem), 1) > PRICE_TIMES_TIME and not exact:
         raise ResultError("prices: products with times need more than 64 bits")
-    price = _array([list(row) for row in claim.prices], exact).reshape(
-        -1, len(units) + len(networks)
-    )
+    price = _array([list(row[1:]) for row in prices], exact).reshape(-1, len(units) + len(networks))
     of_unit = price[:, : len(units)]
     of_one = [
         [u for u, f in enumerate(problem.unit_of) if f == first] for first in set(problem.unit_of)
@@ -173,7 +168,6 @@ def make_facts(
         first_group=_int64([network.groups.start for network in networks]),
         end_group=_int64([network.groups.stop for network in networks]),
         is_chain=chains,
-        trades=_int64([int(n not in receivers) for n in range(len(networks))]) * chains,
         grows=int(any(unit.step_ps is not None for unit in units)),
         edge_start=_starts(edges),
         edge_source=_int64([a for own in edges for a, _ in own]),
@@ -248,7 +242,7 @@ def make_facts(
                 for on in range(1 << len(optional))
             ]
         ),
-        rate_mw=_array(rates, exact),
+        time_rows=sum(row[0] == 0 for row in prices),
         unit_price=of_unit.copy(),
         network_price=price[:, len(units) :] * chains,
         price_sum=sum(
@@ -268,7 +262,7 @@ def make_facts(
                 for limit, chain in zip([n.max_transitions for n in networks], chains, strict=True)
             ]
         ),
-        longest_ps=BEYOND if exact else RATE_TIMES_TIME // (max([1, *rates]) * (len(networks) + 2)),
+        longest_ps=BEYOND if exact else PRICE_TIMES_TIME // max(dearest, 1),
         most_fj=BEYOND if exact else MOST_FJ,
         exact=exact,
     )

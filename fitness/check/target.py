@@ -26,15 +26,14 @@ class LemmaTarget:
     """The claim of a front.
 
     ``objectives``: positions of the problem's objectives that count. ``members``: their values,
-    none if the lemmas say that nothing is feasible. ``rates_mw``: rates of exchange that
-    :mod:`fitness.check.trade_off` may use, ``prices``: rows of prices of all units, then of all
-    networks, that :mod:`fitness.check.bounds` may use. Any are sound.
+    none if the lemmas say that nothing is feasible. ``prices``: rows of 1 for energy or 0 for the
+    makespan, prices of all units, and prices of all networks, that :mod:`fitness.check.bounds` and
+    :mod:`fitness.check.trade_off` may use. Any are sound.
     """
 
     objectives: tuple[int, ...]
     members: tuple[tuple[int, ...], ...]
     tolerance_ppm: int = 0
-    rates_mw: tuple[int, ...] = ()
     prices: tuple[tuple[int, ...], ...] = ()
 
     @cached_property
@@ -71,11 +70,14 @@ class LemmaTarget:
                 raise ResultError(f"lemmas: no bound on {kind.value} is known here")
         if any(len(row) != len(self.objectives) for row in self.members):
             raise ResultError(f"lemmas: members need {len(self.objectives)} values each")
-        width = len(problem.units) + len(problem.networks)
-        if any(len(row) != width or sum(row) == 0 or min(row) < 0 for row in self.prices):
+        width = 1 + len(problem.units) + len(problem.networks)
+        if any(
+            len(row) != width or row[0] not in (0, 1) or min(row) < 0 or sum(row[1:]) == 0
+            for row in self.prices
+        ):
             raise ResultError(
-                f"prices: rows of {width} numbers are required, of all units and networks, none "
-                "negative and one or more above 0"
+                f"prices: rows of {width} numbers are required, 0 or 1 and those of all units and "
+                "networks, none negative and one or more above 0"
             )
         for name in ("power_cap_mw", "energy_budget_fj"):
             limit = getattr(problem, name)

@@ -1,10 +1,9 @@
 """Check whether members leave a node no room between makespan and energy.
 
-docs/concepts/certificate.md (Lemmas, Trade-off) has the inequality. The additional time of later
-repeats is left out here, as it only adds. With one set of domains that may be on, the least energy
-F of a makespan is convex, above each of its tangents. The range that is not settled yet lies
-between a makespan at which F falls and one at which it rises. The point at which their tangents
-meet is tried next.
+docs/concepts/certificate.md (Lemmas, Trade-off) has the inequality. With one set of domains that
+may be on, the least energy F of a makespan is convex, above each of its tangents. The range that is
+not settled yet lies between a makespan at which F falls and one at which it rises. The point at
+which their tangents meet is tried next.
 """
 
 from __future__ import annotations
@@ -13,7 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretosoc.fitness.check.work import ENDED, FAR, RUNNING
+from paretosoc.fitness.check.costs import fill_rest
+from paretosoc.fitness.check.priced import add_priced
+from paretosoc.fitness.check.work import ENDED
 from paretosoc.fitness.simulator.jit import jit
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def closed_by_trade_off(
             needed |= np.int64(1) << k
     for behind in range(facts.set_count):
         on = np.int64(facts.set_count - 1 - behind)
-        if on & needed != needed or not _fill_gained(facts, work, row, costs, on):
+        if on & needed != needed or not _fill_lines(facts, work, row, costs, dynamic, on):
             continue
         power = idle
         for k in range(facts.optional.shape[0]):
@@ -78,7 +79,7 @@ def _power_of(facts: Facts, work: Work, costs: Int, domain: Int) -> Int:
 def _closed_with(
     facts: Facts, work: Work, makespan: Int, idle: Int, dynamic: Int, first: Int
 ) -> bool:
-    """Return the same for design points with this idle power and ``work.gained``, steps up to
+    """Return the same for design points with this idle power and ``work.line``, steps up to
     ``first``."""
     steps = facts.steps.shape[0]
     power, fixed, least = idle, dynamic, idle * makespan + dynamic
@@ -116,65 +117,36 @@ def _closed_with(
 
 
 @jit
-def _fill_gained(facts: Facts, work: Work, row: Int, costs: Int, on: Int) -> bool:
-    """Fill the gain of every chain's groups without a start, at each rate, if only these optional
-    domains are on. Return False if a group may be on no unit then."""
+def _fill_lines(facts: Facts, work: Work, row: Int, costs: Int, dynamic: Int, on: Int) -> bool:
+    """Fill by how much the line of each row of energy is above ``dynamic`` at a makespan of 0, if
+    only these optional domains are on. Return False if a group may be on no unit then."""
+    rows = np.int64(facts.price_sum.shape[0])
+    for p in range(facts.time_rows, rows):
+        work.priced[p] = 0
     for n in range(facts.networks):
-        for r in range(facts.rate_mw.shape[0]):
-            work.gained[n, r] = 0
-    if work.has_gain[costs, on] == 0:
-        _fill_gain(facts, work, costs, on)
+        fill_rest(facts, work, costs, n, work.open_from[n], facts.time_rows, rows, on)
     for i in range(facts.instances):
-        g, n = facts.group_of[i], facts.network_of[i]
-        is_left = work.status[row, i] != RUNNING and work.status[row, i] != ENDED
-        if facts.trades[n] == 0 or not is_left:
+        if work.status[row, i] == ENDED:
             continue
-        u = work.units[g]
-        if u < 0 and facts.fits[on, g] == 0:
+        g = facts.group_of[i]
+        if work.units[g] < 0 and facts.fits[on, g] == 0:
             return False
-        for r in range(facts.rate_mw.shape[0]):
-            if u < 0:
-                work.gained[n, r] += work.gain_fj[costs, on, r, g]
-            elif work.choice[costs, u] < 0:
-                # With certain costs it is 0.
-                least = facts.rate_mw[r] * work.smallest_ps[costs, u, g]
-                least += work.smallest_fj[costs, u, g]
-                work.gained[n, r] += work.mixed_fj[costs, r, u, g] - least
+        add_priced(facts, work, row, costs, i, facts.time_rows, rows, on)
+    for p in range(facts.time_rows, rows):
+        later = work.priced[p] + facts.price_sum[p] * work.now[row]
+        work.line[p] = work.least[3] + later - dynamic
     return True
-
-
-@jit
-def _fill_gain(facts: Facts, work: Work, costs: Int, on: Int) -> None:
-    """Fill the gains of groups whose unit is open."""
-    work.has_gain[costs, on] = 1
-    last = facts.units
-    for g in range(facts.groups):
-        for r in range(facts.rate_mw.shape[0]):
-            both = FAR
-            for u in range(facts.units):
-                if facts.allowed[g, u] and facts.unit_set[u] & ~on == 0:
-                    both = min(both, work.mixed_fj[costs, r, u, g])
-            if facts.fits[on, g]:
-                both -= facts.rate_mw[r] * work.smallest_ps[costs, last, g]
-                both -= work.smallest_fj[costs, last, g]
-            work.gain_fj[costs, on, r, g] = both
 
 
 @jit
 def _energy_at(facts: Facts, work: Work, fixed: Int, power: Int, time: Int) -> tuple[Int, Int]:
     """Return the least energy of design points with this makespan, and its slope."""
-    energy, growth = fixed + power * time, power
-    for n in range(facts.networks):
-        if facts.trades[n] == 0:
-            continue
-        most, rate = np.int64(0), np.int64(0)
-        for r in range(facts.rate_mw.shape[0]):
-            over = work.gained[n, r] + facts.rate_mw[r] * (work.network_end[n] - time)
-            if over > most:
-                most, rate = over, facts.rate_mw[r]
-        energy += most
-        growth -= rate
-    return energy, growth
+    most, price = np.int64(0), np.int64(0)
+    for p in range(facts.time_rows, facts.price_sum.shape[0]):
+        over = work.line[p] - facts.price_sum[p] * time
+        if over > most:
+            most, price = over, facts.price_sum[p]
+    return fixed + power * time + most, power - price
 
 
 @jit

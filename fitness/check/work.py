@@ -80,27 +80,30 @@ class Work(Tables):
     smallest_fj: Annotated[IntArray, "costs, units + 1, groups"]
     step_fj: Annotated[IntArray, "growing costs, units + 1, groups"]
     dynamic_mw: Annotated[IntArray, "costs, units, groups"]
-    mixed_fj: Annotated[IntArray, "costs, rates, units, groups"]
-    """Smallest rate x time + energy."""
-    gain_fj: Annotated[IntArray, "costs, sets, rates, groups"]
-    """See :mod:`fitness.check.trade_off`."""
-    has_gain: Annotated[IntArray, "costs, sets"]
-    """1 if ``gain_fj`` is filled."""
-    priced_ps: Annotated[IntArray, "costs, prices, groups"]
-    """Smallest price x time over the units that a group may have."""
-    rest_ps: Annotated[IntArray, "costs, prices, groups, units, counts"]
-    """Smallest priced time of a chain from a group on, with all transitions, if the group before it
-    is on a unit and so many transitions are left, or FAR."""
-    chain_ps: Annotated[IntArray, "costs, prices, networks"]
+    priced_on: Annotated[IntArray, "costs, prices, units, groups"]
+    """Smallest price x time, of rows of energy with the energy."""
+    priced_anywhere: Annotated[IntArray, "costs, tables, groups"]
+    """The smallest of it over the units that a group of a graph may have. There is a table for each
+    row of the makespan, then for each set of optional domains and each row of energy."""
+    rest: Annotated[IntArray, "costs, tables, groups, units, counts"]
+    """Smallest sum of a chain from a group on, with all transitions, if the group before it is on a
+    unit and so many transitions are left, or FAR."""
+    whole_chain: Annotated[IntArray, "costs, tables, networks"]
     """The same of all of it."""
-    rest_from: Annotated[IntArray, "costs, networks"]
-    """From this group on both are filled."""
+    rest_from: Annotated[IntArray, "costs, tables, networks"]
+    """From this group on they are filled."""
     open_from: Annotated[IntArray, "networks"]
-    """The first open group of a chain, or the end of its groups."""
+    """The first open group of a chain, or the end of its groups. Else the first group."""
     left_over: Annotated[IntArray, "networks"]
     """Transitions that are left from there on, if they are counted."""
+    takes_ps: Annotated[IntArray, "instances"]
+    """Smallest time left of what has not ended."""
+    waits_ps: Annotated[IntArray, "instances"]
+    """Time until it may start."""
     priced: Annotated[IntArray, "prices"]
-    """Priced time of all that is left."""
+    """Sum of all that is left."""
+    line: Annotated[IntArray, "prices"]
+    """See :mod:`fitness.check.trade_off`."""
     idle_mw: Annotated[IntArray, "costs, units"]
     static_mw: Annotated[IntArray, "costs, domains"]
     choice: Annotated[IntArray, "costs, units"]
@@ -114,10 +117,9 @@ class Work(Tables):
     busy: Annotated[IntArray, "units"]
     needed: Annotated[IntArray, "domains"]
     """1 if it is on."""
-    gained: Annotated[IntArray, "networks, rates"]
     vector: Annotated[IntArray, "objectives"]
-    least: Annotated[IntArray, "3"]
-    """Makespan, idle power, dynamic energy."""
+    least: Annotated[IntArray, "4"]
+    """Makespan, idle power, dynamic energy, and that of what has started."""
     start: Annotated[IntArray, "instances"]
     """When each has started last."""
     ready: Annotated[IntArray, "instances"]
@@ -161,9 +163,8 @@ def make_work(facts: Facts) -> Work:
             "depths": 1 if facts.of_frames else facts.groups + costs + 1,
             "costs": costs,
             "growing costs": costs * facts.grows,
-            "rates": len(facts.rate_mw),
-            "sets": facts.set_count,
             "prices": len(facts.price_sum),
+            "tables": facts.time_rows + facts.set_count * (len(facts.price_sum) - facts.time_rows),
             "counts": max(0, *facts.counted.tolist()) + 1,
             "clocks": len(facts.clock),
             "objectives": len(facts.objective),

@@ -112,8 +112,6 @@ class Certificate:
     epsilon_ppm: Count | None
     """Millionths by which a member may be above a design point in an objective; 0: by nothing;
     null: nothing is known."""
-    rates_mw: Annotated[tuple[Count, ...], Items(most=64)]
-    """Rates, in mW, at which the check of the tree may exchange time for energy. Any are sound."""
     tree_sha256: Sha256
     """SHA-256 of the bytes of the tree's file."""
     lemmas: Count
@@ -130,8 +128,8 @@ class Certificate:
     """Proof that HaX-CoNN's Eq. 1 to 11 have no solution with a smaller makespan than optimum_ps;
     null: not tried, or not shown."""
     prices: Default[Annotated[tuple[tuple[Count, ...], ...], Items(most=64)]] = ()
-    """Rows of prices of all units, then of all networks, at which the check of the tree may add up
-    what is left to execute. Any are sound."""
+    """Rows of 1 for energy or 0 for the makespan, prices of all units and prices of all networks.
+    The check of the tree may add up what is left to execute at them. Any are sound."""
 
     @property
     def optimum(self) -> int:
@@ -187,7 +185,7 @@ def certificate_from_bytes(
     certificate = CERTIFICATE.read(content)
     for name, rows, width in (
         ("members", certificate.members, len(certificate.objectives)),
-        ("prices", certificate.prices, len(problem.units) + len(problem.networks)),
+        ("prices", certificate.prices, 1 + len(problem.units) + len(problem.networks)),
     ):
         for index, row in enumerate(rows):
             if len(row) != width:

@@ -17,8 +17,9 @@ class Hints:
     """The tree of parts that a plain branch and bound would search."""
 
     def __init__(self, problem: Problem, column: int, optimum_ps: int) -> None:
-        self.prices = load_prices(problem)
-        claim = LemmaTarget((column,), ((optimum_ps,),), prices=self.prices)
+        rows = load_prices(problem, (column,))
+        self.prices = tuple(row[1:] for row in rows)
+        claim = LemmaTarget((column,), ((optimum_ps,),), prices=rows)
         self.lemmas = Lemmas(problem, claim)
 
     def is_closed(self, lemma: Lemma) -> bool:

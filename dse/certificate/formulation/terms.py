@@ -11,7 +11,7 @@ from paretosoc.dse.certificate.formulation.equations import Equations, Term
 from paretosoc.results.front.certificate import NOT_NAMED
 
 Prices = tuple[int, ...]
-"""Of all units, then of all networks: see :func:`~fitness.branch_and_bound.prices.load_prices`."""
+"""Of all units, then of all networks."""
 
 
 class Terms:

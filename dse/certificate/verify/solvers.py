@@ -32,7 +32,6 @@ def target_of(problem: Problem, certificate: Certificate) -> LemmaTarget:
         tuple(names.index(name) for name in certificate.objectives),
         certificate.members,
         certificate.epsilon_ppm or 0,
-        certificate.rates_mw,
         certificate.prices,
     )
 

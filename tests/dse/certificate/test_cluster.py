@@ -64,18 +64,14 @@ def test_checkpoints_change_nothing_and_are_resumed(
     assert len(written) > 5
     for gap in written[:: len(written) // 4]:
         members = tuple(map(tuple, gap.objectives.tolist()))
-        report = check_tree(
-            problem, gap.tree, LemmaTarget((0, 1), members, 0, gap.rates_mw, gap.prices)
-        )
+        report = check_tree(problem, gap.tree, LemmaTarget((0, 1), members, 0, gap.prices))
         assert report.wrong is None
         assert 0 < gap.tree.nodes <= here.nodes
         known = exact_search.Incumbents(gap.objectives, gap.rows)
         rest = find_front(problem, known=known, resume_from=gap.root)
         assert rest.complete
         assert np.array_equal(rest.objectives, here.objectives)
-        target = LemmaTarget(
-            (0, 1), tuple(map(tuple, rest.objectives.tolist())), 0, rest.rates_mw, rest.prices
-        )
+        target = LemmaTarget((0, 1), tuple(map(tuple, rest.objectives.tolist())), 0, rest.prices)
         assert check_tree(problem, rest.tree, target).fault is None
 
 

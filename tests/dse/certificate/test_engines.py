@@ -58,5 +58,5 @@ def test_a_power_cap_counts_transitions_of_a_group_about_to_start() -> None:
     problem = next(one for one in problems(404) if one.power_cap_mw == 13529)
     found = find_front(problem, objectives=(0, 2), jobs=1)
     members = tuple(map(tuple, found.objectives.tolist()))
-    claim = LemmaTarget((0, 2), members, 0, found.rates_mw, found.prices)
+    claim = LemmaTarget((0, 2), members, 0, found.prices)
     assert faults(problem, found.tree, claim) == (None, None)

@@ -102,7 +102,6 @@ def require_lemmas(
         tuple(range(len(problem.objectives))),
         tuple(tuple(row) for row in result.objectives.tolist()),
         ppm,
-        result.rates_mw,
         result.prices,
     )
     assert faults(problem, result.tree, claim) == (None, None)

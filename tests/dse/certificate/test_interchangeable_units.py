@@ -156,7 +156,6 @@ def test_fronts_and_trees_against_enumeration(seed: int, monkeypatch: pytest.Mon
             tuple(range(len(problem.objectives))),
             tuple(tuple(row) for row in result.objectives.tolist()),
             0,
-            result.rates_mw,
             result.prices,
         )
         assert faults(problem, result.tree, claim) == (None, None)

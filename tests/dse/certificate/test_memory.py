@@ -53,7 +53,6 @@ def claim_of(problem: Problem, result: ExactResult) -> LemmaTarget:
     return LemmaTarget(
         objectives=tuple(range(len(problem.objectives))),
         members=tuple(members),
-        rates_mw=result.rates_mw,
         prices=result.prices,
     )
 

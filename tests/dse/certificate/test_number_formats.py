@@ -63,9 +63,7 @@ def vectors(rows: np.ndarray) -> set[tuple[int, ...]]:
 
 def claim_of(problem: Problem, result: ExactResult) -> LemmaTarget:
     columns = tuple(range(len(problem.objectives)))
-    return LemmaTarget(
-        columns, tuple(sorted(vectors(result.objectives))), 0, result.rates_mw, result.prices
-    )
+    return LemmaTarget(columns, tuple(sorted(vectors(result.objectives))), 0, result.prices)
 
 
 @pytest.mark.parametrize("chunk", range(CHUNKS))

@@ -1,5 +1,5 @@
 """The trade-off of makespan and energy: random problems against enumeration, and trees that need
-its rates and sets of domains."""
+its rows of energy and sets of domains."""
 
 from __future__ import annotations
 
@@ -68,14 +68,15 @@ def pair() -> Problem:
     return dse.Problem(networks, "jetson-agx-xavier", groups=5, fixed={"emc": "max"}).numeric
 
 
-def test_a_tree_does_not_hold_without_its_rates_or_sets_of_domains(
+def test_a_tree_does_not_hold_without_its_rows_of_energy_or_sets_of_domains(
     pair: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = find_front(pair)
     members = tuple(map(tuple, found.objectives.tolist()))
-    claim = LemmaTarget((0, 1), members, 0, found.rates_mw, found.prices)
+    claim = LemmaTarget((0, 1), members, 0, found.prices)
     assert faults(pair, found.tree, claim) == (None, None)
-    assert None not in faults(pair, found.tree, replace(claim, rates_mw=()))
+    of_makespan = tuple(row for row in found.prices if row[0] == 0)
+    assert None not in faults(pair, found.tree, replace(claim, prices=of_makespan))
     monkeypatch.setattr(make_facts, "MOST_OPTIONAL", 0)
     assert None not in faults(pair, found.tree, claim)
 

@@ -42,9 +42,7 @@ def false_claim(random_: random.Random, claim: LemmaTarget) -> LemmaTarget:
         better = list(members[index])
         better[random_.randrange(len(better))] += 1
         members[index] = tuple(better)
-    return LemmaTarget(
-        claim.objectives, tuple(members), claim.tolerance_ppm, claim.rates_mw, claim.prices
-    )
+    return LemmaTarget(claim.objectives, tuple(members), claim.tolerance_ppm, claim.prices)
 
 
 def changed_tree(random_: random.Random, original: ProofTree, changes: int) -> ProofTree | None:
@@ -75,9 +73,7 @@ def test_parts_that_lead_to_themselves_are_refused() -> None:
 
 def claim_of(problem: Problem, result: ExactResult, ppm: int) -> LemmaTarget:
     members = tuple(map(tuple, result.objectives.tolist()))
-    return LemmaTarget(
-        tuple(range(len(problem.objectives))), members, ppm, result.rates_mw, result.prices
-    )
+    return LemmaTarget(tuple(range(len(problem.objectives))), members, ppm, result.prices)
 
 
 def test_what_both_checkers_accept_is_true(monkeypatch: pytest.MonkeyPatch) -> None:

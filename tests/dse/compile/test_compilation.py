@@ -210,7 +210,7 @@ whole = find_front(problem, known=Incumbents(part.objectives, part.rows),
                    resume_from=part.root)
 again = find_front(problem, known=Incumbents(whole.objectives, whole.rows))
 members = tuple(map(tuple, again.objectives.tolist()))
-claim = LemmaTarget((0, 1), members, 0, again.rates_mw, again.prices)
+claim = LemmaTarget((0, 1), members, 0, again.prices)
 assert check_tree(problem, again.tree, claim).fault is None
 assert before == loaded() == [1, 1, 1, 1, 1], (before, loaded())
 """

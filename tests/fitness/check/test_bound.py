@@ -119,10 +119,11 @@ def transitions_of(problem: Problem, rows: np.ndarray) -> np.ndarray:
 
 
 def drawn_prices(seed: int, problem: Problem) -> tuple[tuple[int, ...], ...]:
-    """A few rows of prices. Those of one unit in several number formats differ."""
+    """Rows of prices, half of them of energy. Those of one unit in several formats differ."""
     rng = np.random.default_rng([seed, 1])
-    rows = rng.integers(0, 5, (8, len(problem.units) + len(problem.networks)))
-    rows[:, rng.integers(rows.shape[1])] += 1
+    rows = rng.integers(0, 5, (8, 1 + len(problem.units) + len(problem.networks)))
+    rows[:, rng.integers(1, rows.shape[1])] += 1
+    rows[:, 0] = np.arange(8) % 2
     return tuple(map(tuple, rows.tolist()))
 
 

@@ -35,25 +35,25 @@ def at_the_root(problem: Problem, prices: tuple[tuple[int, ...], ...]) -> int:
 
 
 def test_prices_raise_the_bound_of_the_whole_space(three: Problem) -> None:
-    prices, best = load_prices(three), find_fastest(three).best_value
+    prices, best = load_prices(three, (0,)), find_fastest(three).best_value
     assert best is not None
     assert 1.05 * at_the_root(three, ()) < at_the_root(three, prices) <= best
 
 
 def test_units_that_are_alike_cost_the_same(three: Problem) -> None:
     names = [unit.name for unit in three.units]
-    assert load_prices(three)
-    for row in load_prices(three):
-        assert row[names.index("dla0")] == row[names.index("dla1")]
+    assert load_prices(three, (0,))
+    for row in load_prices(three, (0, 1)):
+        assert row[1 + names.index("dla0")] == row[1 + names.index("dla1")]
 
 
 def test_equal_prices_of_units_are_the_work_spread_evenly(three: Problem) -> None:
-    even = ((1,) * len(three.units) + (0,) * len(three.networks),)
+    even = ((0,) + (1,) * len(three.units) + (0,) * len(three.networks),)
     assert at_the_root(three, even) == at_the_root(three, ())
 
 
 def test_one_chain_needs_no_prices() -> None:
-    assert load_prices(made("resnet50")) == ()
+    assert load_prices(made("resnet50"), (0,)) == ()
 
 
 def test_a_tree_does_not_hold_without_the_prices_that_it_needs(three: Problem) -> None:
@@ -64,7 +64,9 @@ def test_a_tree_does_not_hold_without_the_prices_that_it_needs(three: Problem) -
     assert None not in faults(three, found.tree, replace(claim, prices=()))
 
 
-@pytest.mark.parametrize("row", [(1,), (1, 1, 1, 1, 1, -1), (0, 0, 0, 0, 0, 0)])
+@pytest.mark.parametrize(
+    "row", [(1,), (0, 1, 1, 1, 1, 1, -1), (2, 1, 1, 1, 1, 1, 1), (1, 0, 0, 0, 0, 0, 0)]
+)
 def test_other_rows_are_refused(three: Problem, row: tuple[int, ...]) -> None:
-    with pytest.raises(ResultError, match="prices: rows of 6 numbers are required"):
+    with pytest.raises(ResultError, match="prices: rows of 7 numbers are required"):
         LemmaTarget((0,), (), prices=(row,)).require_bounds(three)

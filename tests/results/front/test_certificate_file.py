@@ -35,7 +35,7 @@ def make_certificate(problem, **changes):
         objectives=("latency_ps", "energy_fj"),
         members=((7_325_701_000, 5), (7_325_701_001, 4)),
         epsilon_ppm=0,
-        rates_mw=(1, 70),
+        prices=(),
         tree_sha256=sha256_of(tree_bytes(TREE)),
         lemmas=1,
         nodes=4711,
@@ -146,7 +146,6 @@ EDITS = {
     "objectives": ["energy_fj", "latency_ps"],
     "members": [[7_325_700_999, 5]],
     "epsilon_ppm": 1,
-    "rates_mw": [],
     "nodes": 4712,
     "search_seconds": 0.005,
     "cover_seconds": None,
@@ -185,7 +184,7 @@ def test_edits_cover_the_content(certificate):
         ("members", [[1]], r"\$\.members\[0\]: must be 2 values, got 1"),
         ("prices", [[1, 2]], r"\$\.prices\[0\]: must be \d+ values, got 2"),
         ("epsilon_ppm", -1, r"\$\.epsilon_ppm"),
-        ("rates_mw", [-1], r"\$\.rates_mw"),
+        ("prices", [[-1]], r"\$\.prices"),
         ("search_seconds", -0.5, r"\$\.search_seconds"),
         ("cover_seconds", "1", r"\$\.cover_seconds"),
         ("cover_seconds", 10**400, r"\$\.cover_seconds: must be within 1\.8e308 of 0, got an"),
@@ -223,8 +222,8 @@ def test_missing_content_is_named(problem, certificate, key):
         certificate_from_bytes(canonical_bytes(document), problem, check_hashes=False)
 
 
-def test_rates_are_few(problem):
+def test_prices_are_few(problem):
     """The check has tables for each."""
-    data = certificate_bytes(make_certificate(problem, rates_mw=tuple(range(65))))
-    with pytest.raises(ResultError, match=r"\$\.rates_mw: .*64"):
+    data = certificate_bytes(make_certificate(problem, prices=((),) * 65))
+    with pytest.raises(ResultError, match=r"\$\.prices: .*64"):
         certificate_from_bytes(data, problem)

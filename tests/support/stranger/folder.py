@@ -49,7 +49,6 @@ def check_folder(folder: Path) -> list[str]:
                 tuple(problem["objectives"][column] for column in columns),
                 tuple(map(tuple, members)),
                 proof["epsilon_ppm"],
-                tuple(proof["rates_mw"]),
                 tuple(map(tuple, proof.get("prices", []))),
             ),
             tree,

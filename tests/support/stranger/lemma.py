@@ -35,7 +35,6 @@ class Claim:
     """Entries of ``objectives`` of problem.json."""
     members: tuple[tuple[int, ...], ...]
     tolerance_ppm: int
-    rates_mw: tuple[int, ...]
     prices: tuple[tuple[int, ...], ...]
 
 
@@ -205,20 +204,54 @@ class Bound:
         return max(
             *(self.end(run) for n in range(len(board.networks)) for run in self._last(n)),
             moment.now + max(spread, *work.values()) if self.left or self.running else 0,
-            *(moment.now + self._priced(row) for row in self.claim.prices),
+            *(moment.now + self._priced(row[1:]) for row in self.rows if row[0] == 0),
         )
+
+    @cached_property
+    def rows(self) -> list[tuple[int, ...]]:
+        """The rows of prices, if they are as they must be."""
+        numbers = 1 + len(self.board.options) + len(self.board.networks)
+        for row in self.claim.prices:
+            require(len(row) == numbers, "prices: another number of them")
+            require(min(row) >= 0 and any(row[1:]), "prices: a negative one, or none")
+            require(row[0] <= 1, "prices: neither of the makespan nor of energy")
+        return list(self.claim.prices)
 
     def _priced(self, row: Sequence[int]) -> int:
         """What is left of the time, by prices of options and then of networks."""
+        return -(-self._sum(row, 0, None) // self._whole(row))
+
+    def _whole(self, row: Sequence[int]) -> int:
+        """The prices of all units, each once, and networks."""
         board, options = self.board, len(self.board.options)
-        require(len(row) == options + len(board.networks), "prices: another number of them")
-        require(min(row) >= 0 and any(row), "prices: a negative one, or none")
+        dearest = [
+            max(row[o] for o in range(options) if board.processor[o] == one)
+            for one in board.processors
+        ]
+        return sum(dearest) + sum(row[options:])
 
-        def price(option: int, network: int) -> int:
-            return row[option] + (row[options + network] if board.is_chain(network) else 0)
+    def _cost(self, row: Sequence[int], energy: int, option: int, group: int, repeat: int) -> int:
+        """The least of an execution on an option: its priced time, with its energy if asked for."""
+        board = self.board
+        return min(
+            board.time(option, group, repeat, setting)
+            * (
+                self._price(row, option, board.network_of[group])
+                + energy * board.figure(option, "dynamic_mw", group, setting)
+            )
+            for setting in board.settings(option, self.node.points)
+        )
 
+    def _price(self, row: Sequence[int], option: int, network: int) -> int:
+        own = row[len(self.board.options) + network] if self.board.is_chain(network) else 0
+        return row[option] + own
+
+    def _sum(self, row: Sequence[int], energy: int, on: set[int] | None) -> int:
+        """All that is left at these prices, if only some domains may be on: any for None. Energies
+        are of what has not started."""
+        board = self.board
         total = sum(
-            price(self.node.units[one.run[2]], one.run[0]) * -(-one.left // FULL_RATE)
+            self._price(row, self.node.units[one.run[2]], one.run[0]) * -(-one.left // FULL_RATE)
             for one in self.running.values()
         )
         for network, repeat, group in self.left:
@@ -226,19 +259,17 @@ class Bound:
                 continue
             moving = board.moving(group, self.node.units)
             total += min(
-                price(o, network) * (board.time(o, group, repeat, setting) + moving)
+                self._cost(row, energy, o, group, repeat) + self._price(row, o, network) * moving
                 for o in self.may_use[group]
-                for setting in board.settings(o, self.node.points)
+                if on is None or on.issuperset(board.clocks[o])
             )
         for network in filter(board.is_chain, range(len(board.networks))):
-            total += self._priced_chain(row, network)
-        dearest = [
-            max(row[o] for o in range(options) if board.processor[o] == one)
-            for one in board.processors
-        ]
-        return -(-total // (sum(dearest) + sum(row[options:])))
+            total += self._priced_chain(row, network, energy, on)
+        return total
 
-    def _priced_chain(self, row: Sequence[int], network: int) -> int:
+    def _priced_chain(
+        self, row: Sequence[int], network: int, energy: int, on: set[int] | None
+    ) -> int:
         """Of what has not started of a chain, with the delays before it."""
         board, units, total = self.board, self.node.units, 0
         own, groups = row[len(board.options) + network], board.groups[network]
@@ -249,22 +280,21 @@ class Bound:
             _, repeat, g = run
             if g not in known:
                 if g == groups[len(known)]:
-                    total += self._cheapest_from(row, network, g)
+                    total += self._cheapest_from(row, network, g, energy, on)
                     if run == left[0] and g == groups[0]:
                         total += own * max(0, self._may_start(run) - self.node.moment.now)
                 continue
-            time = min(board.time(units[g], g, repeat, s) for s in self._settings(units[g]))
-            total += (row[units[g]] + own) * (time + board.moving(g, units))
+            total += self._cost(row, energy, units[g], g, repeat)
+            total += (row[units[g]] + own) * board.moving(g, units)
             if run == left[0] and not runs:
                 total += own * max(0, self._may_start(run) - self.node.moment.now)
             elif g != groups[0]:
                 total += own * board.waits(g - 1, g, units)
         return total
 
-    def _settings(self, option: int) -> list[tuple[int, ...]]:
-        return list(self.board.settings(option, self.node.points))
-
-    def _cheapest_from(self, row: Sequence[int], network: int, first: int) -> int:
+    def _cheapest_from(
+        self, row: Sequence[int], network: int, first: int, energy: int, on: set[int] | None
+    ) -> int:
         """The cheapest way through a chain from an open group on, 0 if there is none."""
         board, units = self.board, self.node.units
         own, groups = row[len(board.options) + network], board.groups[network]
@@ -280,6 +310,8 @@ class Bound:
                 return 0
             ways = []
             for o in board.may_run[g]:
+                if on is not None and not on.issuperset(board.clocks[o]):
+                    continue
                 count, delay = moved, 0
                 if before is not None:
                     count += board.processor[o] != board.processor[before]
@@ -287,8 +319,7 @@ class Bound:
                 after = cheapest(g + 1, o, count)
                 # A chain that has used up its limit before stays where it is.
                 if after is not None and (limit is None or count <= max(limit, used)):
-                    time = min(board.time(o, g, 0, s) for s in self._settings(o))
-                    ways.append((row[o] + own) * time + own * delay + after)
+                    ways.append(self._cost(row, energy, o, g, 0) + own * delay + after)
             return min(ways, default=None)
 
         return cheapest(first, None if first == groups[0] else units[first - 1], used) or 0
@@ -296,16 +327,21 @@ class Bound:
     @cached_property
     def dynamic(self) -> int:
         """Dynamic energy of a frame."""
-        moment = self.node.moment
-        running = sum(
-            one.spent_fj - one.power * (-one.left // FULL_RATE) for one in moment.going.values()
-        )
         later = sum(
             self._least_of(g, repeat, "energy")
             + self.board.moving(g, self.node.units) * self._least_power(g)
             for _, repeat, g in self.left
         )
-        return moment.spent_fj + running + later
+        return self.started + later
+
+    @cached_property
+    def started(self) -> int:
+        """Dynamic energy of what has started."""
+        moment = self.node.moment
+        running = sum(
+            one.spent_fj - one.power * (-one.left // FULL_RATE) for one in moment.going.values()
+        )
+        return moment.spent_fj + running
 
     @cached_property
     def idle(self) -> int:
@@ -403,11 +439,11 @@ class Bound:
 
         It is that of the cheapest set of domains that may be on.
         """
-        return min(self._least_with(idle, chains, first, last) for idle, chains in self._sets)
+        return min(self._least_with(idle, lines, first, last) for idle, lines in self._sets)
 
     @cached_property
-    def _sets(self) -> list[tuple[int, list[list[tuple[int, int]]]]]:
-        """Idle power and lines of chains for each set of domains that may be on."""
+    def _sets(self) -> list[tuple[int, list[tuple[int, int]]]]:
+        """Idle power and lines for each set of domains that may be on."""
         board = self.board
         sure = board.on_for_sure(self.may_use)
         may = [d for d in range(len(board.document["domains"])) if d not in sure]
@@ -416,22 +452,19 @@ class Bound:
         ]
         lines = [(on, self._lines(on)) for on in sets]
         return [
-            (board.least_idle(on, self.node.points), chains)
-            for on, chains in lines
-            if chains is not None
+            (board.least_idle(on, self.node.points), of_set)
+            for on, of_set in lines
+            if of_set is not None
         ]
 
     def _least_with(
-        self, idle: int, chains: list[list[tuple[int, int]]], first: int, last: int | None
+        self, idle: int, lines: list[tuple[int, int]], first: int, last: int | None
     ) -> Fraction:
         """The same with this idle power and these lines."""
         period = self.board.document["execution"].get("period_ps")
         slope = 0 if period is not None else idle
         crossings = {
-            Fraction(b0 - a0, a1 - b1)
-            for lines in chains
-            for (a0, a1), (b0, b1) in combinations(lines, 2)
-            if a1 != b1
+            Fraction(b0 - a0, a1 - b1) for (a0, a1), (b0, b1) in combinations(lines, 2) if a1 != b1
         }
         times = [
             Fraction(first),
@@ -439,37 +472,16 @@ class Bound:
         ]
         times += [] if last is None else [Fraction(last)]
         fixed = self.dynamic + (0 if period is None else idle * period)
-        return min(
-            fixed + slope * t + sum(max(a + b * t for a, b in lines) for lines in chains)
-            for t in times
-        )
+        return min(fixed + slope * t + max(a + b * t for a, b in lines) for t in times)
 
-    def _lines(self, on: set[int]) -> list[list[tuple[int, int]]] | None:
-        """Per chain: pairs a, b; beyond the bound it draws a + b x makespan or more, if just these
+    def _lines(self, on: set[int]) -> list[tuple[int, int]] | None:
+        """Pairs a, b: beyond the bound the frame draws a + b x makespan or more, if just these
         domains are on. None if some group can be nowhere."""
-        board, lines = self.board, []
-        targets = {board.network_of[target] for _, target in board.handovers}
-        for n in range(len(board.networks)):
-            if not board.is_chain(n) or n in targets:
-                continue
-            runs = [(repeat, g) for of, repeat, g in self.left if of == n]
-            options = {
-                g: [o for o in self.may_use[g] if on.issuperset(board.clocks[o])] for _, g in runs
-            }
-            if not all(options.values()):
+        board, lines = self.board, [(0, 0)]
+        for _, _, g in self.left:
+            if not any(on.issuperset(board.clocks[o]) for o in self.may_use[g]):
                 return None
-            end = max(self.end(run) for run in self._last(n))
-            lines.append([])
-            for rate in (0, *self.claim.rates_mw):
-                gain = rate * end
-                for repeat, g in runs:
-                    gain += min(
-                        board.time(o, g, repeat, setting)
-                        * (rate + board.figure(o, "dynamic_mw", g, setting))
-                        for o in options[g]
-                        for setting in board.settings(o, self.node.points)
-                    )
-                    gain -= rate * self._least_of(g, repeat, "time")
-                    gain -= self._least_of(g, repeat, "energy")
-                lines[-1].append((gain, -rate))
+        for row in (row[1:] for row in self.rows if row[0] == 1):
+            total = self.started + self._sum(row, 1, on) - self.dynamic
+            lines.append((total + self._whole(row) * self.node.moment.now, -self._whole(row)))
         return lines

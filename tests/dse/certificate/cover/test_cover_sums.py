@@ -72,9 +72,7 @@ def test_the_verdict_is_that_of_enumeration() -> None:
             continue
         result = find_front(problem, jobs=1)
         members = tuple(map(tuple, result.objectives.tolist()))
-        claim = LemmaTarget(
-            objectives=(0,), members=members, rates_mw=result.rates_mw, prices=result.prices
-        )
+        claim = LemmaTarget(objectives=(0,), members=members, prices=result.prices)
         lemmas = leaf_table(problem, result.tree, claim)
         rows = within_rules(problem, space_of(problem).rows)
         unlimited = replace(

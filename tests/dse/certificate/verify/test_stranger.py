@@ -74,7 +74,7 @@ def refusal(check: Callable[[], object]) -> str | None:
 def tree_refusal(problem: Problem, tree: ProofTree, claim: LemmaTarget) -> str | None:
     document = document_of(problem)
     asked = tuple(document["objectives"][column] for column in claim.objectives)
-    stated = Claim(asked, claim.members, claim.tolerance_ppm, claim.rates_mw, claim.prices)
+    stated = Claim(asked, claim.members, claim.tolerance_ppm, claim.prices)
     return refusal(lambda: check_tree(document, stated, tree_bytes(tree)))
 
 
@@ -114,7 +114,7 @@ def test_trees_hold_and_changed_ones_get_the_same_verdict(
         if number % 2:
             # Others than those that the search would take, which are few.
             rows = drawn_prices(number, problem)
-            monkeypatch.setattr(exact_search, "load_prices", lambda _, rows=rows: rows)
+            monkeypatch.setattr(exact_search, "load_prices", lambda *_, rows=rows: rows)
         else:
             monkeypatch.setattr(exact_search, "load_prices", load_prices)
         result = find_front(problem, tolerance_ppm=ppm, jobs=1)
