@@ -92,6 +92,7 @@ def make_branching_rules(
     price = np.array(rows, dtype=np.int64).reshape(len(rows), 1 + units + len(networks))[:, 1:]
     sums = price[:, [*sorted(set(problem.unit_of)), *range(units, units + len(networks))]].sum(1)
     time_rows = sum(row[0] == 0 for row in rows)
+    dearest = max((max(2 * max(row[1:]), sum(row[1:])) for row in rows), default=1)
     optional = optional_domains(problem) if time_rows < len(rows) else []
     needed = [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in problem.units]
     return BranchingRules(
@@ -136,7 +137,7 @@ def make_branching_rules(
         network_price=price[:, units:] * _ints([int(chain) for chain in chains]),
         price_sum=sums.astype(np.int64),
         trade_time=kinds.index(MAKESPAN) if time_rows < len(rows) else -1,
-        trade_longest=PRICE_TIMES_TIME // int(sums.max(initial=1)),
+        trade_longest=PRICE_TIMES_TIME // max(dearest, 1),
         tolerance_ppm=tolerance_ppm,
         power_cap_mw=_power_cap(problem),
         energy_budget_fj=int(limits_by_owner(problem, ENERGY_BUDGET)[0]),
@@ -207,7 +208,8 @@ def _last_unfit(problem: Problem, needed: Sequence[int], sets: int) -> IntArray:
     """Return [sets, networks]: the last group that no unit can run that needs no other domain."""
     rows = []
     for on in range(sets):
-        runs = problem.allowed[:, [need & ~on == 0 for need in needed]].any(axis=1).tolist()
+        fits = [need & ~on == 0 for need in needed]
+        runs = [bool((may & fits).any()) for may in problem.allowed]
         rows.append(
             [max((g for g in n.groups if not runs[g]), default=-1) for n in problem.networks]
         )

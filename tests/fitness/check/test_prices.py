@@ -43,7 +43,7 @@ def test_prices_raise_the_bound_of_the_whole_space(three: Problem) -> None:
 def test_units_that_are_alike_cost_the_same(three: Problem) -> None:
     names = [unit.name for unit in three.units]
     assert load_prices(three, (0,))
-    for row in load_prices(three, (0, 1)):
+    for row in load_prices(three, (0,)):
         assert row[1 + names.index("dla0")] == row[1 + names.index("dla1")]
 
 
