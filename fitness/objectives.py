@@ -45,7 +45,7 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.units import PPM, UHZ_PS
 from paretosoc.fitness.execution import EnergyAccount, rules_of
-from paretosoc.fitness.guarantee.evaluate import GuaranteeFunction, make_guarantees
+from paretosoc.fitness.guarantee.layout import GuaranteeFunction, make_guarantees
 from paretosoc.fitness.memory import MemoryTables, memory_tables_of
 from paretosoc.fitness.simulate import Evaluation, Evaluator, make_evaluator
 from paretosoc.results.io.canonical_json import INT64_MAX

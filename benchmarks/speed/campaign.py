@@ -17,9 +17,8 @@ from statistics import median
 
 from benchmarks.harness.report import Column, Value, parser, show
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
-from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_missing
-from paretosoc.dse.tools.campaign.execute.workers import SameProcess
+from paretosoc.dse.tools.campaign.execute.workers import LocalWorkers, SameProcess
 from paretosoc.dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, Choice
@@ -205,7 +204,7 @@ def measure_cluster(folder: Path) -> list[dict[str, Value]]:
     """Compare the same runs here and on a cluster of two workers, one of which is killed."""
     from distributed import LocalCluster
 
-    from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
+    from paretosoc.dse.tools.campaign.execute.workers import DaskWorkers
 
     plan = pairs_plan(CLUSTER_RUNS, 2000)
     with filled(folder / "here", plan) as store:

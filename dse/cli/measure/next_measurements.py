@@ -17,9 +17,9 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.terminal import busy, print_json, print_wrapped, show
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
+from paretosoc.dse.tools.measuring.experiments import compared_with
 from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
 from paretosoc.dse.tools.measuring.planning import Planned
-from paretosoc.dse.tools.measuring.taking import compared_with
 from paretosoc.results.deploy.deployment import require_origins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import REPORT_FILE
