@@ -312,14 +312,12 @@ def _relative_response(found: Evaluated, objective: Objective) -> IntArray:
 def _of_networks(columns: IntArray, objective: Objective) -> IntArray:
     """Return [n]: the column of the objective's network, else the largest of [n, networks]."""
     network = objective.network
-    largest: IntArray = columns.max(axis=1) if network is None else columns[:, network]
-    return largest
+    return columns.max(axis=1) if network is None else columns[:, network]
 
 
 def _misses(found: Evaluated, objective: Objective) -> IntArray:
     counts, network = found.frame.misses, objective.network
-    total: IntArray = counts.sum(axis=1) if network is None else counts[:, network]
-    return total
+    return counts.sum(axis=1) if network is None else counts[:, network]
 
 
 def _network(objective: Objective) -> int:

@@ -76,8 +76,7 @@ class Layer(nn.Module):
         key, value = self.key_value(normal).view(n, length, 2, HEADS, -1).permute(2, 0, 3, 1, 4)
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         x = x[:, :read] + self.out(mixed.transpose(1, 2).reshape(n, read, WIDTH))
-        fed: torch.Tensor = x + self.feed_out(functional.relu(self.feed(self.before_feed(x))))
-        return fed
+        return x + self.feed_out(functional.relu(self.feed(self.before_feed(x))))
 
 
 class Head(nn.Module):

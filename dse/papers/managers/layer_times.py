@@ -88,8 +88,7 @@ def _features(
     slower = _slower(space, own, clocks)
     memory_slower = 1.0 if memory is None else _slower(space, memory, clocks)
     columns = (work_s * slower, traffic_bytes * 1e-9 * memory_slower, np.ones_like(work_s))
-    table: FloatArray = np.stack(columns, axis=1)
-    return table
+    return np.stack(columns, axis=1)
 
 
 def _slower(space: DesignSpace, domain: int, clocks: IntArray) -> float:

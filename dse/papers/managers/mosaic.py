@@ -62,8 +62,7 @@ def _settings(space: DesignSpace, units: tuple[int, ...]) -> IntArray:
     steps, mode = mode_steps(space), power_mode(space, units)
     last = int(np.flatnonzero((steps == mode).all(axis=1))[0])
     places = np.unique(np.linspace(0, last, MAX_STEPS).astype(np.int64))
-    chosen: IntArray = steps[places]
-    return chosen
+    return steps[places]
 
 
 def _least_energy_step(space: DesignSpace, times: LayerTimes, steps: IntArray, network: int) -> int:

@@ -51,8 +51,7 @@ class Odmdef(Manager):
 def _in_turn(space: DesignSpace) -> IntArray:
     """Return [groups]: the first group of every network, then the second of every network, ..."""
     position = np.arange(space.groups) - space.first[space.owner]
-    order: IntArray = np.lexsort((space.owner, position)).astype(np.int64)
-    return order
+    return np.lexsort((space.owner, position)).astype(np.int64)
 
 
 def _liked_unit(space: DesignSpace, times: LayerTimes, clocks: IntArray) -> IntArray:
