@@ -20,8 +20,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.api.member import Member
 from paretosoc.dse.api.result import MEMBERS
-from paretosoc.dse.api.views.page import front_page
-from paretosoc.dse.api.views.pictures import front_figure
+from paretosoc.dse.api.views.pictures import front_figure, front_page
 from paretosoc.dse.api.views.sureness import choice_intervals, quick_confidence
 from paretosoc.dse.api.views.terminal import front_views, member_views
 from paretosoc.dse.certificate.summary import describe_claims
