@@ -15,7 +15,7 @@ from paretosoc.fitness.cost_model.support import lacks_formats
 from paretosoc.fitness.profiles.loss_table import LossTable
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.measurement import is_same_network
-from paretosoc.platforms.platform import Domain, Platform, PowerTable
+from paretosoc.platforms.platform import Platform, PowerTable
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -247,7 +247,11 @@ def platform_warnings(platform: Platform) -> tuple[str, ...]:
     tables = [(unit.name, table) for unit in platform.units for table in unit.power]
     return (
         *_misspelt_operations(platform),
-        *(text for domain in platform.domains for text in _slow(domain)),
+        *(
+            f"{domain.name}: its fastest clock is {fastest / 1000:g} MHz; clocks must be in MHz"
+            for domain in platform.domains
+            if (fastest := domain.frequencies_khz[-1]) < SLOWEST_KHZ
+        ),
         *(
             text
             for name, table in [*tables, ("memory", platform.memory.power)]
@@ -272,13 +276,6 @@ def _misspelt_operations(platform: Platform) -> list[str]:
             if hint:
                 found.append(f"{unit.name}: no operation is called {operation!r}; {hint}")
     return found
-
-
-def _slow(domain: Domain) -> list[str]:
-    fastest = domain.frequencies_khz[-1]
-    if fastest >= SLOWEST_KHZ:
-        return []
-    return [f"{domain.name}: its fastest clock is {fastest / 1000:g} MHz; clocks must be in MHz"]
 
 
 def _falling(name: str, table: PowerTable, ladder_khz: tuple[int, ...]) -> list[str]:

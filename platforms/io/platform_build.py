@@ -64,7 +64,11 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
     )
     _check_pools(pools, units)
     unit_by_name = {unit.name: unit for unit in units}
-    _check_precision(document["default_precision"], units)
+    precision = document["default_precision"]
+    if not any(precision in unit.peak_by_format for unit in units):
+        raise PlatformError(
+            f"default_precision must be one that some unit computes in, got {precision!r}"
+        )
     transitions = tuple(
         read_figures(Transition, entry, f"transitions[{index}]")
         for index, entry in enumerate(document["transitions"])
@@ -334,10 +338,3 @@ def _check_transitions(transitions: Sequence[Transition], units: Mapping[str, Un
     for name in units:
         if name not in named:
             raise PlatformError(f"transitions must have an entry for unit {name!r}, got none")
-
-
-def _check_precision(precision: str, units: Sequence[Unit]) -> None:
-    if not any(precision in unit.peak_by_format for unit in units):
-        raise PlatformError(
-            f"default_precision must be one that some unit computes in, got {precision!r}"
-        )
