@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import resources
@@ -207,17 +207,17 @@ def _without_removed(deployment: Any, own: Mapping[str, Any]) -> Any:
 
     def left(value: Any, key: str = "") -> Any:
         if isinstance(value, list):
-            return [
-                left(one)
-                for one in value
-                if not (isinstance(one, dict) and one.get("domain") in gone["max_mhz"])
-            ]
+            return [left(one) for one in value if not _is_of(one, gone["max_mhz"])]
         if isinstance(value, dict):
             names = gone.get(key, ())
             return {name: left(one, name) for name, one in value.items() if name not in names}
         return value
 
     return left(deployment)
+
+
+def _is_of(entry: Any, domains: Sequence[Any]) -> bool:
+    return isinstance(entry, dict) and entry.get("domain") in domains
 
 
 def _read_file(path: Path, reference: str) -> bytes:
