@@ -242,9 +242,7 @@ OPTIMIZERS: Registry[Optimizer] = Registry(
         for optimizer in (
             # NSGA-II with a local search and the exact search by turns.
             Named(
-                "auto",
-                "paretosoc.dse.engines.auto_engine:nsga2_and_exact",
-                goal=Goal.WHOLE_FRONT,
+                "auto", "paretosoc.dse.engines.auto_engine:nsga2_and_exact", goal=Goal.WHOLE_FRONT
             ),
             # The exact search, from the obvious answers.
             Named(

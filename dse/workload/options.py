@@ -261,14 +261,7 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     deadline_ms: Annotated[
-        Amount,
-        Field(
-            _PER_MS,
-            "Deadline in ms",
-            "--deadline",
-            "deadlines_ms",
-            spec=DEADLINE,
-        ),
+        Amount, Field(_PER_MS, "Deadline in ms", "--deadline", "deadlines_ms", spec=DEADLINE)
     ]
     tolerance: Annotated[
         str | tuple[Number, Number] | None,

@@ -137,10 +137,7 @@ def power_mw(
 
 
 def clocks_of(
-    platform: Platform,
-    unit: Unit,
-    points: NDArray[np.int64],
-    number: type[float | Decimal] = float,
+    platform: Platform, unit: Unit, points: NDArray[np.int64], number: type[float | Decimal] = float
 ) -> Clocks:
     """Return the clocks at operating points [n, clocks of the unit]."""
     slower, volts = {}, {}

@@ -247,10 +247,7 @@ def moved_bytes(launch: Launch, model: UnitModel) -> int:
 def launch_work(launch: Launch, model: UnitModel) -> Fraction:
     """Return the time of a launch's computing at the fastest clock, ps."""
     operations = launch_operations(launch, model.tile, model.efficiency)
-    return sum(
-        (count / model.rates[key] for key, count in operations.items()),
-        Fraction(0),
-    )
+    return sum((count / model.rates[key] for key, count in operations.items()), Fraction(0))
 
 
 def launch_operations(

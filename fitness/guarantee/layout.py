@@ -16,13 +16,7 @@ from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.fitness.simulator.layout import Plan, make_plan
 from paretosoc.fitness.simulator.state import WAITING_GROUP, make_chosen, make_state
 from paretosoc.fitness.simulator.threads import RowSimulator, share_rows
-from paretosoc.fitness.simulator.types.tables import (
-    RecordArray,
-    Tables,
-    record,
-    records,
-    zeros_for,
-)
+from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records, zeros_for
 from paretosoc.results.problem.problem import Problem
 
 LATE, EARLY = SIDES = (0, 1)

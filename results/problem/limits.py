@@ -173,19 +173,12 @@ GUARANTEED_DEADLINE = replace(
     guaranteed=True,
 )
 RESPONSE = replace(
-    DEADLINE,
-    words="response",
-    figure=ObjectiveKind.RESPONSE,
-    models=(Rates,),
-    unless="max_misses",
+    DEADLINE, words="response", figure=ObjectiveKind.RESPONSE, models=(Rates,), unless="max_misses"
 )
 """A deadline of a network with a rate. It also defines the late responses, so it cannot be lifted
 alone."""
 GUARANTEED_RESPONSE = replace(
-    RESPONSE,
-    words="guaranteed response",
-    figure=ObjectiveKind.GUARANTEED_RESPONSE,
-    guaranteed=True,
+    RESPONSE, words="guaranteed response", figure=ObjectiveKind.GUARANTEED_RESPONSE, guaranteed=True
 )
 RESPONSES = (RESPONSE, GUARANTEED_RESPONSE)
 DEADLINES = (DEADLINE, GUARANTEED_DEADLINE, *RESPONSES)

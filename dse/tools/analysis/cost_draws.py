@@ -27,11 +27,7 @@ from paretosoc.common.units import PPM, TAIL
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.results.costs.cost_origins import CostError, CostMeasurement, CostOrigins
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.parts import (
-    MAX_SHARING_PERMILLE,
-    ContentionTable,
-    ProblemUnit,
-)
+from paretosoc.results.problem.parts import MAX_SHARING_PERMILLE, ContentionTable, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 MOST = 8

@@ -93,10 +93,7 @@ def longest_first(graph: TaskGraph, copies: int = 1) -> list[int]:
 
 
 def initial_schedule(
-    graph: TaskGraph,
-    engines: int,
-    *,
-    max_copies: int | None = None,
+    graph: TaskGraph, engines: int, *, max_copies: int | None = None
 ) -> tuple[int, Placement]:
     """Return the number of copies, X_p, and the placement of their tasks (Algorithm III.1).
 
