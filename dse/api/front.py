@@ -428,8 +428,7 @@ class Front(Sequence[Member]):
     def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
         """Return one row of plain data per choice at a resolution, as ``dse show --json`` prints
         them. At 0 there is one per member. None: the resolution of the tables. With a tolerance
-        each has a ``guarantee``: see :class:`results.text.rates.GuaranteeFigures`.
-        """
+        each has a ``guarantee``: see :class:`results.text.rates.GuaranteeFigures`."""
         from paretosoc.fitness.guarantee.first_come import guarantee_figures
 
         choices = choose(self.numeric, resolution)

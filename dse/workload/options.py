@@ -94,8 +94,7 @@ _PER_MS = PerName(Quantity("MS"))
 
 class ProblemOptions(TypedDict, total=False):
     """Options of a problem, in the order of their lists in campaign files: options that change the
-    numeric problem's rows come first.
-    """
+    numeric problem's rows come first."""
 
     profile: Annotated[
         str | Path | Profile | None,

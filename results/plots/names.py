@@ -1,6 +1,5 @@
 """Names in the picture of a front: marked members with their figures, and baselines, each at the
-place that hides least.
-"""
+place that hides least."""
 
 from __future__ import annotations
 

@@ -105,8 +105,7 @@ class LimitSpec:
 
     def applies(self, problem: Problem) -> bool:
         """Return whether problems of this execution model, with or without guarantees, may have the
-        limit.
-        """
+        limit."""
         models = type(problem.execution) in self.models
         return models and self.guaranteed in (None, problem.guarantee)
 

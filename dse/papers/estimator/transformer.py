@@ -32,8 +32,7 @@ FIRST_TRUST = 1.4
 
 class Embedding(nn.Module):
     """Composite embedding (4.1, Listing 1): a segment's figures, its component, its operating
-    point, its place. The paper returns the three as a tuple. Here they are added.
-    """
+    point, its place. The paper returns the three as a tuple. Here they are added."""
 
     def __init__(self, settings: EstimatorSettings) -> None:
         super().__init__()
@@ -82,8 +81,7 @@ class Layer(nn.Module):
 class Head(nn.Module):
     """The scores of 16 classes: a fully connected layer, as in the paper, on top of the short
     play's result, if there is one. That is a bell around its place on the scale of classes, as
-    narrow as one more neuron trusts it. Before training the layer adds nothing to it.
-    """
+    narrow as one more neuron trusts it. Before training the layer adds nothing to it."""
 
     def __init__(self, *, short_play: bool) -> None:
         super().__init__()
