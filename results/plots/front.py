@@ -19,8 +19,16 @@ from paretosoc.results.front.epsilon import least_points, within
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.plots.bars import Bars, Intervals, bars_of, levels, staircase
-from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
+from paretosoc.results.plots.bars import (
+    Bars,
+    BaselineMark,
+    Intervals,
+    bars_of,
+    baseline_marks,
+    levels,
+    staircase,
+    unnamed_baselines,
+)
 from paretosoc.results.plots.chart import Axis, Chart, Colours
 from paretosoc.results.plots.items import FORMS, Curve, Item, Marks
 from paretosoc.results.plots.names import names_of, place_names, written_names

@@ -126,7 +126,7 @@ def run(
     view = None
     if live:
         check_live()
-        from paretosoc.dse.server.live.campaign import LiveCampaign
+        from paretosoc.dse.server.live.explore import LiveCampaign
 
         view = LiveCampaign(output)
     # A cluster that does not answer leaves no campaign behind.

@@ -17,13 +17,14 @@ import numpy as np
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.papers.managers.base import (
+    LayerTimes,
     Manager,
     cpu_and_gpu,
+    fit_layer_times,
     mode_steps,
     power_mode,
     whole_row,
 )
-from paretosoc.dse.papers.managers.layer_times import LayerTimes, fit_layer_times
 from paretosoc.dse.space.design_space import DesignSpace
 
 MAX_STEPS = 8

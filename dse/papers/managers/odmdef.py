@@ -16,8 +16,14 @@ from __future__ import annotations
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, power_mode, whole_row
-from paretosoc.dse.papers.managers.layer_times import LayerTimes, fit_layer_times
+from paretosoc.dse.papers.managers.base import (
+    LayerTimes,
+    Manager,
+    cpu_and_gpu,
+    fit_layer_times,
+    power_mode,
+    whole_row,
+)
 from paretosoc.dse.space.design_space import DesignSpace
 
 NEIGHBOURS = 5
