@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from paretosoc.dse.api.deployment import MeasurementPlan as MeasurementPlan
     from paretosoc.dse.api.deployment import deploy as deploy
     from paretosoc.dse.api.deployment import plan_measurements as plan_measurements
+    from paretosoc.dse.api.evaluation import Evaluated as Evaluated
+    from paretosoc.dse.api.evaluation import evaluate as evaluate
     from paretosoc.dse.api.front import Front as Front
     from paretosoc.dse.api.front import load as load
     from paretosoc.dse.api.indicators import attainment as attainment
     from paretosoc.dse.api.indicators import compare as compare
     from paretosoc.dse.api.indicators import statistics as statistics
     from paretosoc.dse.api.limits import limits as limits
-    from paretosoc.dse.api.member import Evaluated as Evaluated
     from paretosoc.dse.api.member import Member as Member
-    from paretosoc.dse.api.member import evaluate as evaluate
     from paretosoc.dse.api.pipeline import explore as explore
     from paretosoc.dse.api.problem import Problem as Problem
     from paretosoc.dse.api.proof import certify as certify
@@ -55,10 +55,11 @@ _EXPORTS = {
     for module, names in {
         "dse.api.choose": "choose",
         "dse.api.deployment": "MeasurementPlan deploy plan_measurements",
+        "dse.api.evaluation": "Evaluated evaluate",
         "dse.api.front": "Front load",
         "dse.api.indicators": "attainment compare statistics",
         "dse.api.limits": "limits",
-        "dse.api.member": "Evaluated evaluate Member",
+        "dse.api.member": "Member",
         "dse.api.pipeline": "explore",
         "dse.api.problem": "Problem",
         "dse.api.proof": "certify",

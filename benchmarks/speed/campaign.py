@@ -204,7 +204,7 @@ def measure_cluster(folder: Path) -> list[dict[str, Value]]:
     """Compare the same runs here and on a cluster of two workers, one of which is killed."""
     from distributed import LocalCluster
 
-    from paretosoc.dse.tools.campaign.execute.workers import DaskWorkers
+    from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
 
     plan = pairs_plan(CLUSTER_RUNS, 2000)
     with filled(folder / "here", plan) as store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import paretosoc as dse
-from paretosoc.dse.api.member import Evaluated
+from paretosoc.dse.api.evaluation import Evaluated
 from paretosoc.dse.certificate.verify.checks import Check
 from paretosoc.dse.server.workspace import MAX_ROWS
 from paretosoc.results.front.mapping_gain import describe_mapping_gain

@@ -116,10 +116,11 @@ def run(
 ) -> int:
     """Run all runs of a campaign that are not done. Exit status 1 if a run has failed."""
     from paretosoc.dse.cli.shared.progress import check_live, live_view
+    from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
     from paretosoc.dse.tools.campaign.execute.exploration import explore_run
     from paretosoc.dse.tools.campaign.execute.planning import plan_store
     from paretosoc.dse.tools.campaign.execute.runner import do_missing
-    from paretosoc.dse.tools.campaign.execute.workers import DaskWorkers, LocalWorkers, Workers
+    from paretosoc.dse.tools.campaign.execute.workers import LocalWorkers, Workers
 
     if dask is not None:
         refuse_options("is for this machine; a Dask cluster has its own workers", "jobs")

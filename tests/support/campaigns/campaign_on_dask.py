@@ -9,8 +9,9 @@ from pathlib import Path
 
 from campaign_runs import fake_run, sleepy_run, small_plan
 
+from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
 from paretosoc.dse.tools.campaign.execute.runner import do_missing
-from paretosoc.dse.tools.campaign.execute.workers import DaskWorkers, SameProcess
+from paretosoc.dse.tools.campaign.execute.workers import SameProcess
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
 from paretosoc.dse.tools.campaign.store.run import RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store

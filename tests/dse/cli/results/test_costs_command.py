@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from paretosoc.dse.api.member import evaluate
+from paretosoc.dse.api.evaluation import evaluate
 from paretosoc.dse.api.problem import Problem
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.build import build_problem, cost_origins
