@@ -264,7 +264,7 @@ def _unit(
     require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
     for index, peak in enumerate(peaks if entry["kind"] != "cpu" else ()):
         known = dict(peak.efficiency)
-        for key in ("activation_operations", "result_operations"):
+        for key in ("activation_operations", "joined_operations", "result_operations"):
             if getattr(peak.tile, key) and "elements" not in known:
                 raise PlatformError(
                     f"{where}.peaks[{index}].tile.{key}: efficiency of 'elements' is required, "
