@@ -41,8 +41,7 @@ def csv_text(headings: Iterable[object], rows: Iterable[Iterable[object]]) -> st
 
 def plain_table(*headings: str, no_wrap: bool = False, **style: Any) -> Table:
     """Return a table without a frame, in the style of all tables, with columns and no rows yet. A
-    heading that begins with ``>`` is of a column of figures, which stand on the right.
-    """
+    heading that begins with ``>`` is of a column of figures, which stand on the right."""
     from rich import box
     from rich.table import Table
 

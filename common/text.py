@@ -67,6 +67,5 @@ def reason_of(error: Exception) -> str:
 
 def pluralize(count: int, noun: str, plural: str | None = None) -> str:
     """Return the number, thousands apart, and the noun, its plural with an ``s`` if not given:
-    ``1 group``, ``1,200 groups``.
-    """
+    ``1 group``, ``1,200 groups``."""
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"

@@ -45,7 +45,7 @@ import numpy as np
 from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.common.units import PPM, UHZ_PS
 from paretosoc.fitness.execution import EnergyAccount, rules_of
-from paretosoc.fitness.guarantee.evaluate import GuaranteeFunction, make_guarantees
+from paretosoc.fitness.guarantee.layout import GuaranteeFunction, make_guarantees
 from paretosoc.fitness.memory import MemoryTables, memory_tables_of
 from paretosoc.fitness.simulate import Evaluation, Evaluator, make_evaluator
 from paretosoc.results.io.canonical_json import INT64_MAX
@@ -312,14 +312,12 @@ def _relative_response(found: Evaluated, objective: Objective) -> IntArray:
 def _of_networks(columns: IntArray, objective: Objective) -> IntArray:
     """Return [n]: the column of the objective's network, else the largest of [n, networks]."""
     network = objective.network
-    largest: IntArray = columns.max(axis=1) if network is None else columns[:, network]
-    return largest
+    return columns.max(axis=1) if network is None else columns[:, network]
 
 
 def _misses(found: Evaluated, objective: Objective) -> IntArray:
     counts, network = found.frame.misses, objective.network
-    total: IntArray = counts.sum(axis=1) if network is None else counts[:, network]
-    return total
+    return counts.sum(axis=1) if network is None else counts[:, network]
 
 
 def _network(objective: Objective) -> int:

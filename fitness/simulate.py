@@ -155,10 +155,7 @@ def _two_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowS
     return [simulator() for _ in range(jobs)]
 
 
-_SIMULATORS = {
-    Kernel.TWO_CHAINS: _two_chains_simulators,
-    Kernel.GENERAL: _general_simulators,
-}
+_SIMULATORS = {Kernel.TWO_CHAINS: _two_chains_simulators, Kernel.GENERAL: _general_simulators}
 
 
 @lru_cache(maxsize=1)

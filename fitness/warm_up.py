@@ -16,7 +16,7 @@ from paretosoc.fitness.check.timeline import leaves_with
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.check.work import make_work
 from paretosoc.fitness.closed_form import make_load_evaluator
-from paretosoc.fitness.guarantee.evaluate import make_guarantees
+from paretosoc.fitness.guarantee.layout import make_guarantees
 from paretosoc.fitness.multipliers.arrays import BoxArrayTables
 from paretosoc.fitness.multipliers.structure import (
     chains_of,

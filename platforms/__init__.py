@@ -1,3 +1,2 @@
 """Chips: units, clock domains with their operating points, power and measurements, read from JSON
-files with a source for every figure.
-"""
+files with a source for every figure."""

@@ -105,7 +105,9 @@ class Tile:
     channels computes twice as long: every operand is packed once, whatever the channels.
     ``winograd`` is the side of the tiles of pixels that Winograd's algorithm computes at once in
     3 x 3 convolutions by steps of one; 0 if the unit does not have it. For every result that
-    passes a sigmoid, GELU or the like in the same launch ``activation_operations`` are added, and
+    passes a sigmoid, GELU or the like in the same launch ``activation_operations`` are added,
+    ``joined_operations`` for each that an element-wise layer computes there and for each element of
+    the second of two activations that are multiplied, which is laid out anew, and
     ``result_operations`` for each that leaves the launch, at the rate of elements.
     """
 
@@ -115,6 +117,7 @@ class Tile:
     rows: int = 1
     winograd: int = 0
     activation_operations: Exact = Fraction(0)
+    joined_operations: Exact = Fraction(0)
     result_operations: Exact = Fraction(0)
 
 

@@ -24,7 +24,7 @@ from paretosoc.dse.papers.estimator.predictor import (
 )
 from paretosoc.dse.papers.estimator.training.data_set import load_data, problems_with_rows
 from paretosoc.dse.papers.estimator.training.workloads import build
-from paretosoc.dse.papers.managers.mapformer.value import Mode
+from paretosoc.dse.papers.managers.mapformer.la_mcts import Mode
 from paretosoc.fitness import simulate_long_run as long_run
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.problem.objectives import ObjectiveKind

@@ -33,6 +33,7 @@ VOLTA_FP32 = Tile(channels=64, rows=64, winograd=2)
 SCUDNN = Tile(channels=32, rows=128, activation_operations=Fraction(1))
 """The tile of cuDNN's kernels scudnn_128x32. It and Volta's in FP32 were chosen by the errors of
 networks that were left out."""
+HTP_FP16 = Tile(activation_operations=Fraction(1, 2), joined_operations=Fraction(1, 2))
 RKNN = Tile(start_macs=128, packing=16, channels=32)
 
 
@@ -179,7 +180,7 @@ POOLS = (
         ("fp16",),
         _HTP_FP16,
         ("snapdragon",),
-        activation_operations=(("fp16", Fraction(1, 2)),),
+        tiles=(("", HTP_FP16),),
     ),
     Pool(
         "Snapdragon NPUs in INT8",

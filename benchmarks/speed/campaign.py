@@ -17,9 +17,8 @@ from statistics import median
 
 from benchmarks.harness.report import Column, Value, parser, show
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
-from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_missing
-from paretosoc.dse.tools.campaign.execute.workers import SameProcess
+from paretosoc.dse.tools.campaign.execute.workers import LocalWorkers, SameProcess
 from paretosoc.dse.tools.campaign.plan.plan import NamedWorkload, Plan, Rules, make_plan
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of, program_identity
 from paretosoc.dse.tools.campaign.plan.settings import DEFAULTS, Choice

@@ -28,7 +28,7 @@ from paretosoc.dse.tools.choose.choose import (
     choose_boards,
 )
 from paretosoc.dse.tools.choose.joined import joined_csv
-from paretosoc.dse.tools.choose.page import boards_page, boards_svg
+from paretosoc.dse.tools.choose.table import boards_page, boards_svg
 from paretosoc.dse.workload.options import FIELDS
 from paretosoc.dse.workload.read_options import read_options
 from paretosoc.platforms.io.platform_file import platform_names

@@ -20,8 +20,7 @@ from paretosoc.common.text import pluralize
 from paretosoc.common.unfinished import temporary_folder
 from paretosoc.dse.api.member import Member
 from paretosoc.dse.api.result import MEMBERS
-from paretosoc.dse.api.views.page import front_page
-from paretosoc.dse.api.views.pictures import front_figure
+from paretosoc.dse.api.views.pictures import front_figure, front_page
 from paretosoc.dse.api.views.sureness import choice_intervals, quick_confidence
 from paretosoc.dse.api.views.terminal import front_views, member_views
 from paretosoc.dse.certificate.summary import describe_claims
@@ -210,7 +209,7 @@ class Front(Sequence[Member]):
             >>> front = front.update("plan/results.json")
             >>> front.confidence("fastest").advised("fastest").goals["fastest"].is_sure
         """
-        from paretosoc.dse.tools.measuring.taking import with_measurements
+        from paretosoc.dse.tools.measuring.experiments import with_measurements
         from paretosoc.results.deploy.deployment import require_origins
 
         check_type("measurements", measurements, str | Path | Mapping, "a file, or its content,")
@@ -429,8 +428,7 @@ class Front(Sequence[Member]):
     def rows(self, resolution: float | None = 0.0) -> list[dict[str, Any]]:
         """Return one row of plain data per choice at a resolution, as ``dse show --json`` prints
         them. At 0 there is one per member. None: the resolution of the tables. With a tolerance
-        each has a ``guarantee``: see :class:`results.text.guarantee.GuaranteeFigures`.
-        """
+        each has a ``guarantee``: see :class:`results.text.rates.GuaranteeFigures`."""
         from paretosoc.fitness.guarantee.first_come import guarantee_figures
 
         choices = choose(self.numeric, resolution)

@@ -101,7 +101,7 @@ class Member:
         problem, tolerance = self._problem, self._problem.tolerance_permille
         if not problem.guarantee or tolerance is None:
             return None if self.numeric.is_overloaded else self.numeric.latencies_ps
-        from paretosoc.fitness.guarantee.evaluate import make_guarantees
+        from paretosoc.fitness.guarantee.layout import make_guarantees
 
         bounds = make_guarantees(problem, tolerance)(self.numeric.design.row[None])
         if bounds.makespan_ps[0] > (problem.execution.period_ps or 0):

@@ -121,8 +121,7 @@ class OneFormat:
         groups = len(self.entries)
         result = rows.copy()
         result[:, :groups] = self.entries[np.arange(groups), rows[:, :groups]]
-        kept: IntArray = result[np.isin(result[:, :groups], self.in_format).any(axis=1)]
-        return kept
+        return result[np.isin(result[:, :groups], self.in_format).any(axis=1)]
 
 
 def formats_of(problem: Problem) -> tuple[str, ...]:
@@ -168,8 +167,7 @@ def _unit(problem: Problem, first: int, own: Sequence[int], choice: IntArray) ->
     entries = [problem.units[e] for e in own]
 
     def picked(tables: Sequence[IntArray]) -> IntArray:
-        rows: IntArray = np.stack(tables)[choice, np.arange(problem.group_count)]
-        return rows
+        return np.stack(tables)[choice, np.arange(problem.group_count)]
 
     def known(tables: Sequence[IntArray | None]) -> IntArray | None:
         given = [table for table in tables if table is not None]
@@ -194,5 +192,4 @@ def _between(table: IntArray, pairs: Sequence[tuple[int, int]], entries: IntArra
     """Return [pairs, units, units] of a table [pairs, entries, entries]."""
     sources = entries[[source for source, _ in pairs]][:, :, None]
     targets = entries[[target for _, target in pairs]][:, None, :]
-    between: IntArray = table[np.arange(len(pairs))[:, None, None], sources, targets]
-    return between
+    return table[np.arange(len(pairs))[:, None, None], sources, targets]

@@ -1,6 +1,5 @@
 """Whole networks on one unit: GPU only and GPU & DSA (HaX-CoNN, 5, baselines 1 and 2, Cases 1 and 2
-of Fig. 1), and TensorRT-style, the GPU through one core at every clock (Tang et al., 5.3).
-"""
+of Fig. 1), and TensorRT-style, the GPU through one core at every clock (Tang et al., 5.3)."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ COMMANDS = (
         commands=(
             Entry("fidelity", "Measure how far predictions are off.", "measure.fidelity"),
             Entry("contention", "Fit slowdown to memory traffic.", "measure.contention"),
-            Entry("co-runs", "Measure networks beside each other.", "measure.co_runs"),
+            Entry("co-runs", "Measure networks beside each other.", "measure.contention"),
             Entry("next", "Plan what to measure on a board.", "measure.next_measurements"),
             Entry("take", "Read what a board measured.", "measure.next_measurements"),
             Entry("trace", "Lay a trace beside the plan.", "measure.trace"),
@@ -95,7 +95,7 @@ COMMANDS = (
             Entry("costs", "Show what each group costs.", "results.costs"),
             Entry("limits", "Show what each limit costs.", "search.limits"),
             Entry("confidence", "Say how sure the choices are.", "results.confidence"),
-            Entry("csdf", "Show a member as a dataflow graph.", "results.csdf"),
+            Entry("csdf", "Show a member as a dataflow graph.", "results.costs"),
             Entry("export", "Write for Perfetto, Optuna and others.", "results.export"),
         ),
     ),

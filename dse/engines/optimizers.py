@@ -77,8 +77,7 @@ def is_optimizer(found: object) -> TypeGuard[Optimizer]:
 
 def goal_of(optimizer: Optimizer) -> Goal:
     """Return the claim that is proved about the front of an optimizer."""
-    goal: Goal = getattr(optimizer, "goal", Goal.FASTEST)
-    return goal
+    return getattr(optimizer, "goal", Goal.FASTEST)
 
 
 def is_single_decision(optimizer: Optimizer) -> bool:
@@ -175,8 +174,7 @@ class Named:
                     + ", ".join(entry.value for entry in kinds)
                 )
         make = resolve_name(self.make) if isinstance(self.make, str) else self.make
-        engine: Engine = make(space, seed=seed)
-        return engine
+        return make(space, seed=seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -244,9 +242,7 @@ OPTIMIZERS: Registry[Optimizer] = Registry(
         for optimizer in (
             # NSGA-II with a local search and the exact search by turns.
             Named(
-                "auto",
-                "paretosoc.dse.engines.auto_engine:nsga2_and_exact",
-                goal=Goal.WHOLE_FRONT,
+                "auto", "paretosoc.dse.engines.auto_engine:nsga2_and_exact", goal=Goal.WHOLE_FRONT
             ),
             # The exact search, from the obvious answers.
             Named(

@@ -183,8 +183,7 @@ class Groups(WholeOr):
     words: tuple[str, ...] = ("layers", "branches", "branches:N")
 
     def read(self, value: Any, name: str) -> int | Grouping:
-        found: int | Grouping = value if isinstance(value, Grouping) else super().read(value, name)
-        return found
+        return value if isinstance(value, Grouping) else super().read(value, name)
 
     def of_word(self, text: str) -> Grouping | None:
         word, colon, number = text.partition(":")

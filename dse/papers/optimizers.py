@@ -11,7 +11,7 @@ from paretosoc.results.problem.objectives import ObjectiveKind
 
 if TYPE_CHECKING:
     from paretosoc.dse.papers.estimator.predictor import PredictorName
-    from paretosoc.dse.papers.managers.mapformer.value import Mode
+    from paretosoc.dse.papers.managers.mapformer.la_mcts import Mode
 
 
 def _manager(name: str, place: str) -> Named:
@@ -52,8 +52,7 @@ def la_mcts(mode: Mode | None = None, predictor: PredictorName | None = None) ->
         predictor: None: one that fits the problem.
     """
     from paretosoc.dse.papers.estimator.predictor import make_predictor
-    from paretosoc.dse.papers.managers.mapformer.la_mcts import LaMctsEngine
-    from paretosoc.dse.papers.managers.mapformer.value import DEFAULT_MODE
+    from paretosoc.dse.papers.managers.mapformer.la_mcts import DEFAULT_MODE, LaMctsEngine
 
     chosen = None if predictor is None else make_predictor(predictor)
     return replace(LA_MCTS, make=partial(LaMctsEngine, predictor=chosen, mode=mode or DEFAULT_MODE))

@@ -178,6 +178,7 @@ def assemble(
                 f"({as_written('max_transitions')} sets another limit)"
             )
     tokens = [edge.elements for network in networks for edge in network.edges]
+    tolerance = options.tolerance
     problem = Problem(
         networks=tuple(
             _network(
@@ -219,20 +220,13 @@ def assemble(
         edge_tokens=np.array(tokens, dtype=np.int64) if tokens else None,
         searched_order=options.search_order,
         runtime=None if runtime is Runtime.NONE else runtime.value,
-        tolerance_permille=_tolerance_permille(options),
+        # Rounded outwards.
+        tolerance_permille=tolerance and (floor(tolerance[0] * 1000), ceil(tolerance[1] * 1000)),
         guarantee=guarantees(workload, options),
     )
     if not knows_power:
         notes += unknown_power(problem, platform.name)
     return problem, tuple(notes), tuple(raised)
-
-
-def _tolerance_permille(options: Options) -> tuple[int, int] | None:
-    """Return the tolerance, rounded outwards."""
-    if options.tolerance is None:
-        return None
-    least, most = options.tolerance
-    return floor(least * 1000), ceil(most * 1000)
 
 
 def _problem_fields(values: Mapping[str, Fraction | int | None]) -> dict[str, Any]:

@@ -8,13 +8,7 @@ from collections.abc import Sequence
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.workload.fields import Fits
-from paretosoc.dse.workload.options import (
-    FIELDS,
-    FILES,
-    Options,
-    ThroughputModel,
-    as_written,
-)
+from paretosoc.dse.workload.options import FIELDS, FILES, Options, ThroughputModel, as_written
 from paretosoc.dse.workload.with_options import period_of_rates_s
 from paretosoc.dse.workload.workload import MAX_FRAMES_IN_FLIGHT, Workload
 from paretosoc.platforms.source import round_half_up

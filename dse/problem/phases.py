@@ -130,7 +130,9 @@ def with_handovers(
     for later in models:
         for name, size in later.entry.reads_mb:
             made, read = problem.networks[place[name]], problem.networks[place[later.entry.name]]
-            pair = made.groups[-1], read.first_group + _first_reader(later)
+            group_of = _group_of(later.grouped)
+            readers = (group_of[name] for _, layers in later.imported.readers for name in layers)
+            pair = made.groups[-1], read.first_group + min(readers, default=0)
             carried = carrying_ps(platform, [entry.unit for entry in entries], round(size * 10**6))
             delays[pair] = carried
         if later.entry.continues is not None:
@@ -143,14 +145,6 @@ def with_handovers(
     if not delays:
         return problem
     return replace(problem, handovers=tuple(delays), handover_ps=np.stack(list(delays.values())))
-
-
-def _first_reader(model: PhaseModel) -> int:
-    """Return the first group that reads an input."""
-    group_of = _group_of(model.grouped)
-    return min(
-        (group_of[name] for _, layers in model.imported.readers for name in layers), default=0
-    )
 
 
 def _cache_between(earlier: PhaseModel, later: PhaseModel) -> dict[tuple[int, int], int]:

@@ -1,6 +1,5 @@
 """The demands of a runtime on a problem: units, number formats, one unit of a sort per network, and
-the number of unit changes that a network may choose.
-"""
+the number of unit changes that a network may choose."""
 
 from __future__ import annotations
 

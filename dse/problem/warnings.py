@@ -1,21 +1,21 @@
-"""Warnings about networks and measurements that do not fit a problem."""
+"""Warnings about platforms, networks and measurements that are sound, but hardly meant."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from paretosoc.common.text import did_you_mean
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.problem.network_tables import NetworkTables
-from paretosoc.dse.problem.platform_warnings import platform_warnings
 from paretosoc.dse.workload.options import as_written
 from paretosoc.dse.workload.workload import WorkloadNetwork
 from paretosoc.fitness.cost_model.support import lacks_formats
 from paretosoc.fitness.profiles.loss_table import LossTable
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.measurement import is_same_network
-from paretosoc.platforms.platform import Platform
+from paretosoc.platforms.platform import Platform, PowerTable
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.problem import Problem
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -235,3 +235,58 @@ def _unused_measurements(
 
 def _named(name: str, batch: int, spelt: Callable[[str], str] = str) -> str:
     return spelt(name) if batch == 1 else f"{spelt(name)} in batches of {batch}"
+
+
+SLOWEST_KHZ = 10_000
+"""No unit or memory has a fastest clock below 10 MHz."""
+
+
+def platform_warnings(platform: Platform) -> tuple[str, ...]:
+    """Return texts about operations that ONNX does not have, powers that fall while the clock rises
+    and clocks that are given in another unit than MHz."""
+    tables = [(unit.name, table) for unit in platform.units for table in unit.power]
+    return (
+        *_misspelt_operations(platform),
+        *(
+            f"{domain.name}: its fastest clock is {fastest / 1000:g} MHz; clocks must be in MHz"
+            for domain in platform.domains
+            if (fastest := domain.frequencies_khz[-1]) < SLOWEST_KHZ
+        ),
+        *(
+            text
+            for name, table in [*tables, ("memory", platform.memory.power)]
+            for text in _falling(name, table, platform.ladder_khz(table.domain))
+        ),
+    )
+
+
+def _misspelt_operations(platform: Platform) -> list[str]:
+    """Return a text about each operation in the rules of a unit that ONNX does not have, if it has
+    one with nearly the same name. Other unknown names may be operations of other domains."""
+    from onnx import defs
+
+    found = []
+    for unit in platform.units:
+        named = (*unit.unsupported_operations, *(rule.operation for rule in unit.rules))
+        for operation in dict.fromkeys(text.split()[0] for text in named):
+            if operation == "*" or defs.has(operation):
+                continue
+            known = {schema.name for schema in defs.get_all_schemas()}
+            hint = did_you_mean(operation, known, "", most=1, cutoff=0.8)
+            if hint:
+                found.append(f"{unit.name}: no operation is called {operation!r}; {hint}")
+    return found
+
+
+def _falling(name: str, table: PowerTable, ladder_khz: tuple[int, ...]) -> list[str]:
+    """Return a text about the first clock at which less is drawn than at the one before it."""
+    found = []
+    for what, powers in (("idle", table.idle_mw), ("busy", table.busy_mw)):
+        for (low, before), (high, after) in pairwise(zip(ladder_khz, powers, strict=True)):
+            if after < before:
+                found.append(
+                    f"{name}: its {what} power by the clock {table.domain} falls from {before} mW "
+                    f"at {low / 1000:g} MHz to {after} mW at {high / 1000:g} MHz"
+                )
+                break
+    return found

@@ -322,11 +322,13 @@ class _Run:
         objectives = self._archive.objectives
         if self._reference is None and len(objectives):
             self._reference = reference_point(objectives)
+        reference = self._reference
+        box = 0.0 if reference is None else float(np.prod(np.abs(reference)))
         return Progress(
             evaluations=self._evaluations,
             seconds=self._seconds,
             members=len(objectives),
-            hypervolume=_share_of_box(objectives, self._reference),
+            hypervolume=hypervolume(objectives, reference) / box if box else 0.0,
             rows=self._archive.rows,
             objectives=objectives,
         )
@@ -354,10 +356,3 @@ def _joined(parts: list[Outcomes]) -> Outcomes:
         constraint_values=np.concatenate([part.constraint_values for part in parts]),
         feasible=np.concatenate([part.feasible for part in parts]),
     )
-
-
-def _share_of_box(objectives: IntArray, reference: FloatArray | None) -> float:
-    if reference is None:
-        return 0.0
-    box = float(np.prod(np.abs(reference)))
-    return hypervolume(objectives, reference) / box if box else 0.0

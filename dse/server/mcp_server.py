@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextvars import copy_context
 from functools import partial, wraps
 from inspect import Parameter, Signature, signature
@@ -242,7 +242,9 @@ def make_server(workspace: Workspace) -> Any:
             asked = known.get(name, arguments)
             try:
                 check_keywords(name, {k: v for k, v in arguments.items() if k not in asked}, asked)
-                _check_required(name, arguments, known.get(name, {}))
+                for parameter, entry in known.get(name, {}).items():
+                    if entry.default is Parameter.empty and parameter not in arguments:
+                        raise DseError(f"{name}: the argument {parameter!r} is required")
             except DseError as error:
                 raise refused(str(error)) from error
             try:
@@ -276,14 +278,6 @@ def _refusing(
     # That of the method, without self, which the function's own attribute still has.
     called.__dict__["__signature__"] = signature(tool, eval_str=True)
     return called
-
-
-def _check_required(
-    tool: str, arguments: Mapping[str, object], parameters: Mapping[str, Parameter]
-) -> None:
-    for name, parameter in parameters.items():
-        if parameter.default is Parameter.empty and name not in arguments:
-            raise DseError(f"{tool}: the argument {name!r} is required")
 
 
 _SIMPLE = {

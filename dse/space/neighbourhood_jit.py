@@ -57,8 +57,7 @@ def enumerate_neighbours(space, rows, wanted, at, near, source):
 @rare
 def _is_wanted(rows, r, wanted, at, near, source):
     """Count a change of row ``r``. If it is wanted, copy the row to ``near[at[1]
-    - 1]``, return True.
-    """
+    - 1]``, return True."""
     at[0] += 1
     k = at[1]
     if k == wanted.shape[0] or wanted[k] != at[0] - 1:

@@ -3,8 +3,4 @@
 from paretosoc.dse.workload.options import Options
 from paretosoc.dse.workload.workload import Workload, WorkloadNetwork
 
-__all__ = [
-    "Options",
-    "Workload",
-    "WorkloadNetwork",
-]
+__all__ = ["Options", "Workload", "WorkloadNetwork"]

@@ -94,8 +94,7 @@ _PER_MS = PerName(Quantity("MS"))
 
 class ProblemOptions(TypedDict, total=False):
     """Options of a problem, in the order of their lists in campaign files: options that change the
-    numeric problem's rows come first.
-    """
+    numeric problem's rows come first."""
 
     profile: Annotated[
         str | Path | Profile | None,
@@ -261,14 +260,7 @@ class ProblemOptions(TypedDict, total=False):
         ),
     ]
     deadline_ms: Annotated[
-        Amount,
-        Field(
-            _PER_MS,
-            "Deadline in ms",
-            "--deadline",
-            "deadlines_ms",
-            spec=DEADLINE,
-        ),
+        Amount, Field(_PER_MS, "Deadline in ms", "--deadline", "deadlines_ms", spec=DEADLINE)
     ]
     tolerance: Annotated[
         str | tuple[Number, Number] | None,

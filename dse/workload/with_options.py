@@ -160,8 +160,7 @@ def with_options(workload: Workload, options: Options) -> Workload:
 def with_dimensions(workload: Workload, sizes: Sequence[tuple[str, int]]) -> Workload:
     """Return the workload with such sizes for all its networks, or for the one whose name and a
     colon come first, and its copies. They override its own sizes, those of one network override
-    those of all, and those of one copy these.
-    """
+    those of all, and those of one copy these."""
     if not sizes:
         return workload
     names = {network.name for network in workload.networks}

@@ -14,8 +14,7 @@ from examples.mapformer.predicted_outcomes import predicted_outcomes
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.papers.estimator.predictor import Predictor, PredictorName, make_predictor
 from paretosoc.dse.papers.managers.kang_ga import KangGa
-from paretosoc.dse.papers.managers.mapformer.la_mcts import LaMctsEngine
-from paretosoc.dse.papers.managers.mapformer.value import Mode, tie_break, value_of
+from paretosoc.dse.papers.managers.mapformer.la_mcts import LaMctsEngine, Mode, tie_break, value_of
 from paretosoc.dse.papers.managers.mosaic import Mosaic
 from paretosoc.dse.papers.managers.odmdef import Odmdef
 from paretosoc.dse.papers.managers.omniboost.omniboost import OmniBoost, OmniBoostStar

@@ -45,7 +45,7 @@ from paretosoc.dse.papers.estimator.predictor import (
     TimelinePredictor,
     make_predictor,
 )
-from paretosoc.dse.papers.managers.mapformer.value import DEFAULT_MODE, tie_break, value_of
+from paretosoc.dse.papers.managers.mapformer.la_mcts import DEFAULT_MODE, tie_break, value_of
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
 from paretosoc.results.problem.problem import Problem

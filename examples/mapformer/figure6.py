@@ -22,7 +22,7 @@ from examples.mapformer.figure_options import figure_options
 from examples.mapformer.mixes import MAX_POWER_W, mixes, problem_of
 from examples.mapformer.published import POWER_REDUCE_SAVES_PERCENT
 from examples.wide_console import wide_console
-from paretosoc.dse.papers.managers.mapformer.value import Mode
+from paretosoc.dse.papers.managers.mapformer.la_mcts import Mode
 from paretosoc.dse.problem.network_tables import NetworkTables
 from paretosoc.fitness.warm_up import warm_up
 from paretosoc.results.plots.chart import PAGE, Axis, Chart, Charts

@@ -1,6 +1,5 @@
 """Least squares of a form against measurements, with error bars. Parameters that the measurements
-cannot determine are refused.
-"""
+cannot determine are refused."""
 
 from __future__ import annotations
 

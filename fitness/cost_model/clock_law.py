@@ -115,10 +115,7 @@ class TimeParts:
             for launch in self.launches
         )
         return replace(
-            self,
-            launches=launches,
-            peak_share=self.peak_share / compute,
-            fixed=self.fixed * fixed,
+            self, launches=launches, peak_share=self.peak_share / compute, fixed=self.fixed * fixed
         )
 
 

@@ -128,20 +128,16 @@ def power_mw(
     if form is PowerForm.SHARE:
         share = times.get("compute_ms", 0.0) * clocks.own / time_ms(times, clocks)
         own = own * np.minimum(share, 1.0)
-    result: FloatArray = (
+    return (
         values.get("static_mw", 0.0)
         + own
         + values.get("clock_mw", 0.0) / clocks.own
         + values.get("host_mw", 0.0) * clocks.host_v
     )
-    return result
 
 
 def clocks_of(
-    platform: Platform,
-    unit: Unit,
-    points: NDArray[np.int64],
-    number: type[float | Decimal] = float,
+    platform: Platform, unit: Unit, points: NDArray[np.int64], number: type[float | Decimal] = float
 ) -> Clocks:
     """Return the clocks at operating points [n, clocks of the unit]."""
     slower, volts = {}, {}

@@ -86,8 +86,7 @@ class Launch:
 
     def moved_bytes(self, bytes_per_element: int) -> int:
         """Return the bytes that it moves if a number of the computation has
-        ``bytes_per_element``, and 0 if that is 0.
-        """
+        ``bytes_per_element``, and 0 if that is 0."""
         narrow = -(-self.narrow_bits // 8) if bytes_per_element else 0
         return self.elements * bytes_per_element + narrow
 

@@ -13,6 +13,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 
 from paretosoc.common.units import TRAFFIC_PER_BYTE
 from paretosoc.fitness.cost_model.clock_law import LaunchTime, TimeParts
@@ -45,6 +46,8 @@ FREE_ACTIVATIONS = frozenset(
 TRANSFORM_MACS = 48
 """Work of transforming one value for Winograd's algorithm, or back, in multiply-accumulates. Chosen
 by the errors of networks that were left out."""
+WHOLE_CHANNELS = frozenset({"DepthToSpace", "SpaceToDepth"})
+"""Operations that move whole channels, which computes nothing: traffic bounds them."""
 CLASSES = (DEPTHWISE, GROUPED, POINTWISE, FAST, PRODUCT, ELEMENTS)
 """Classes of layers finer than their kind. A peak may name an efficiency for each."""
 
@@ -247,10 +250,7 @@ def moved_bytes(launch: Launch, model: UnitModel) -> int:
 def launch_work(launch: Launch, model: UnitModel) -> Fraction:
     """Return the time of a launch's computing at the fastest clock, ps."""
     operations = launch_operations(launch, model.tile, model.efficiency)
-    return sum(
-        (count / model.rates[key] for key, count in operations.items()),
-        Fraction(0),
-    )
+    return sum((count / model.rates[key] for key, count in operations.items()), Fraction(0))
 
 
 def launch_operations(
@@ -264,8 +264,10 @@ def launch_operations(
             found[key] = found.get(key, 0) + padded_macs(layer, tile)
     if found and ELEMENTS in known:
         activations = tile.activation_operations * activated_elements(launch)
+        joined = tile.joined_operations * joined_elements(launch)
         results = tile.result_operations * launch.layers[-1].output_elements
-        found |= {ELEMENTS: activations + results} if activations + results else {}
+        beside = activations + joined + results
+        found |= {ELEMENTS: beside} if beside else {}
     elements = element_key(launch, known)
     if not found and elements is not None:
         found[elements] = launch.computed_elements
@@ -282,9 +284,32 @@ def activated_elements(launch: Launch) -> int:
     )
 
 
+def joined_elements(launch: Launch) -> int:
+    """Return how many results the element-wise layers of a launch with multiply-accumulates have,
+    and elements the second of two activations that are multiplied.
+
+    A bias and a scale that is one number are part of the product. So are steps of an operator that
+    was written out.
+    """
+    steps = {layer.name for operator in launch.operators for layer in operator}
+    count, before = 0, launch.layers[0]
+    for layer in launch.layers:
+        if class_of(layer) == PRODUCT:
+            count += prod(layer.input_shapes[-1])
+        elif layer.kind is LayerKind.ELEMENTWISE and layer.name not in steps:
+            width = layer.output_shapes[0][-1] if layer.output_shapes[0] else 1
+            is_bias = before.macs and layer.operation == "Add" and layer.parameters == width
+            is_binary = len(layer.input_shapes) > 1 or layer.parameters > 1
+            count += layer.output_elements if is_binary and not is_bias else 0
+        before = layer if layer.kind is not LayerKind.RESHAPE else before
+    return count
+
+
 def element_key(launch: Launch, known: Container[str]) -> str | None:
     """Return which of the ``known`` efficiencies a launch without multiply-accumulates has."""
     first = launch.layers[0]
+    if first.operation in WHOLE_CHANNELS:
+        return None
     is_linear = first.kind is LayerKind.RESIZE and first.mode.startswith("linear")
     keys = (*((LINEAR_RESIZE,) if is_linear else ()), launch.kind.value, ELEMENTS)
     return next((key for key in keys if key in known), None)

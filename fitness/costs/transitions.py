@@ -1,6 +1,5 @@
 """Times of transferring a tensor from one unit to another, and of a unit's writing and reading of
-channels (tau_w and tau_r of Tang Eq. 7).
-"""
+channels (tau_w and tau_r of Tang Eq. 7)."""
 
 from __future__ import annotations
 

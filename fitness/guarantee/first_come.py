@@ -7,12 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.fitness.guarantee.evaluate import make_guarantees
+from paretosoc.fitness.guarantee.layout import make_guarantees
 from paretosoc.fitness.simulate import chosen_of
 from paretosoc.fitness.simulator.layout import make_plan
 from paretosoc.fitness.simulator.state import make_state
 from paretosoc.results.problem.problem import DesignPoint, Problem
-from paretosoc.results.text.guarantee import GuaranteeFigures
+from paretosoc.results.text.rates import GuaranteeFigures
 
 PLAYS = 200
 """Random ones, beside those with one group that is fast."""

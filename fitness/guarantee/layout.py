@@ -1,31 +1,23 @@
-"""The order that each unit keeps, laid out for the compiled analysis.
+"""The compiled analysis of guarantees, and the order that each unit keeps laid out for it.
 
 Queues and shares of units are those of :class:`fitness.simulator.layout.Plan`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
 
-from paretosoc.common.arrays import IntArray
-from paretosoc.fitness.simulator.layout import Plan
-from paretosoc.fitness.simulator.state import WAITING_GROUP
-from paretosoc.fitness.simulator.types.tables import (
-    RecordArray,
-    Tables,
-    record,
-    records,
-    zeros_for,
-)
-
-if TYPE_CHECKING:
-    # Only for annotations: compiled code does not depend on the problem's classes.
-    from paretosoc.results.problem.problem import Problem
+from paretosoc.common.arrays import BoolArray, IntArray
+from paretosoc.fitness.simulator.layout import Plan, make_plan
+from paretosoc.fitness.simulator.state import WAITING_GROUP, make_chosen, make_state
+from paretosoc.fitness.simulator.threads import RowSimulator, share_rows
+from paretosoc.fitness.simulator.types.tables import RecordArray, Tables, record, records, zeros_for
+from paretosoc.results.problem.problem import Problem
 
 LATE, EARLY = SIDES = (0, 1)
 """Indices of the two timelines."""
@@ -170,3 +162,51 @@ def _ranks(inputs: Sequence[Sequence[int]]) -> IntArray:
 
 def _int64(values: Iterable[object]) -> IntArray:
     return np.array(list(values), dtype=np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Guarantees:
+    """Upper bounds for n design points. The bounds of impossible ones mean nothing."""
+
+    possible: BoolArray
+    """[n]: every group can run on its unit."""
+    makespan_ps: IntArray
+    """[n]"""
+    latency_ps: IntArray
+    """[n, networks]"""
+
+
+GuaranteeFunction = Callable[[IntArray], Guarantees]
+
+
+def make_guarantees(
+    problem: Problem, tolerance_permille: tuple[int, int], *, jobs: int = 1
+) -> GuaranteeFunction:
+    """Return a function from rows [n, groups + domains] to bounds on one frame alone.
+
+    Args:
+        tolerance_permille: each group takes from the first to the second of its time.
+    """
+    plan = make_plan(problem)
+    rules = make_order_rules(problem, plan, tolerance_permille)
+
+    def simulator() -> RowSimulator:
+        from paretosoc.fitness.guarantee.kernel import bound_rows
+
+        chosen, tracks = make_chosen(plan), make_tracks(plan)
+        # The type that other simulations with a log have: compiled once.
+        state = make_state(plan, frames=1, in_flight=1, log=True, stops=True)
+        return lambda rows, *out: bound_rows(plan, rules, rows, chosen, state, tracks, *out)
+
+    bound = share_rows([simulator() for _ in range(jobs)])
+
+    def guarantees(rows: IntArray) -> Guarantees:
+        found = Guarantees(
+            possible=np.zeros(len(rows), dtype=np.bool_),
+            makespan_ps=np.zeros(len(rows), dtype=np.int64),
+            latency_ps=np.zeros((len(rows), len(problem.networks)), dtype=np.int64),
+        )
+        bound(rows, found.possible, found.makespan_ps, found.latency_ps)
+        return found
+
+    return guarantees

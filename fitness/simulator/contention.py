@@ -3,10 +3,7 @@
 import numpy as np
 
 from paretosoc.fitness.simulator.jit import jit, rare
-from paretosoc.fitness.simulator.state import (
-    HIGH_FJ,
-    NEVER,
-)
+from paretosoc.fitness.simulator.state import HIGH_FJ, NEVER
 from paretosoc.fitness.simulator.types.vectors import as_floats, as_integers
 from paretosoc.results.problem.arithmetic import LOSS_LIMIT, WORK_PER_PS
 

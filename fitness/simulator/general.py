@@ -186,10 +186,7 @@ def _end_job(plan, chosen, state, now, slot, job):
     releases = _releases(plan, network)
     if plan.job[job].next < 0 or releases > 1:
         release = job - plan.network[network].first_job if releases > 1 else np.int64(0)
-        for i in range(
-            plan.network[network].dependent_start,
-            plan.network[network].dependent_end,
-        ):
+        for i in range(plan.network[network].dependent_start, plan.network[network].dependent_end):
             dependent = np.int64(plan.dependent[i])
             waiting = np.int64(plan.job[dependent].network)
             to = slot

@@ -9,10 +9,7 @@ import numpy as np
 from paretosoc.fitness.simulator.general import advance, begin
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.lookup import choose, idle_power
-from paretosoc.fitness.simulator.state import (
-    NEVER,
-    SO_FAR,
-)
+from paretosoc.fitness.simulator.state import NEVER, SO_FAR
 from paretosoc.fitness.simulator.streams import account_width, end_round, take_account
 
 

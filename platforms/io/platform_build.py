@@ -64,7 +64,11 @@ def build_platform(document: Mapping[str, Any], sha256: str) -> Platform:
     )
     _check_pools(pools, units)
     unit_by_name = {unit.name: unit for unit in units}
-    _check_precision(document["default_precision"], units)
+    precision = document["default_precision"]
+    if not any(precision in unit.peak_by_format for unit in units):
+        raise PlatformError(
+            f"default_precision must be one that some unit computes in, got {precision!r}"
+        )
     transitions = tuple(
         read_figures(Transition, entry, f"transitions[{index}]")
         for index, entry in enumerate(document["transitions"])
@@ -260,7 +264,7 @@ def _unit(
     require_distinct([peak.precision for peak in peaks], f"{where}.peaks", "precision")
     for index, peak in enumerate(peaks if entry["kind"] != "cpu" else ()):
         known = dict(peak.efficiency)
-        for key in ("activation_operations", "result_operations"):
+        for key in ("activation_operations", "joined_operations", "result_operations"):
             if getattr(peak.tile, key) and "elements" not in known:
                 raise PlatformError(
                     f"{where}.peaks[{index}].tile.{key}: efficiency of 'elements' is required, "
@@ -334,10 +338,3 @@ def _check_transitions(transitions: Sequence[Transition], units: Mapping[str, Un
     for name in units:
         if name not in named:
             raise PlatformError(f"transitions must have an entry for unit {name!r}, got none")
-
-
-def _check_precision(precision: str, units: Sequence[Unit]) -> None:
-    if not any(precision in unit.peak_by_format for unit in units):
-        raise PlatformError(
-            f"default_precision must be one that some unit computes in, got {precision!r}"
-        )

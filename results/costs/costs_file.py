@@ -82,10 +82,7 @@ class CostsContent:
 
 
 COSTS = Document(
-    "costs",
-    CostsContent,
-    "costs.json: where the costs in problem.json came from",
-    is_signed=True,
+    "costs", CostsContent, "costs.json: where the costs in problem.json came from", is_signed=True
 )
 
 

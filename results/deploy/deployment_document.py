@@ -10,9 +10,9 @@ from typing import Any
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.nvpmodel_section import ModeCost
 from paretosoc.results.front.front_document import member_to_document
+from paretosoc.results.io.atomic_folder import ListedFolder
 from paretosoc.results.io.canonical_json import Json, signed
 from paretosoc.results.io.document import check_against_schema
-from paretosoc.results.io.listed_folder import ListedFolder
 from paretosoc.results.problem.parts import ProblemUnit
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.sdf.onnx.parts import ModelPart, PartTensor

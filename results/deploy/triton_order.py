@@ -117,12 +117,12 @@ def triton_readme(deployment: Deployment, order: TritonOrder) -> str:
             "their priorities are their places in the plan. Of those that wait Triton takes the "
             "one with the least priority times executions so far. Run one frame before others, "
             "one frame at a time; in each, ask once for every network, in this order: "
-            f"{', '.join(order.requests)}.",
+            f"{', '.join(order.requests)}."
         ]
     else:
         lines += [
             "The order on every unit follows from what the models read from each other, so that "
-            "Triton keeps the plan if one frame runs at a time: no model needs a resource.",
+            "Triton keeps the plan if one frame runs at a time: no model needs a resource."
         ]
     if order.not_kept:
         lines += [

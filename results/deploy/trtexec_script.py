@@ -172,8 +172,7 @@ def trtexec_script(deployment: Deployment, version: Version | None = None) -> st
 
 def segment_engines(deployment: Deployment, version: Version, files: Sequence[NetworkFiles]) -> str:
     """Return a POSIX shell script that builds an engine for each segment that is not on a CPU,
-    beside the segment's model.
-    """
+    beside the segment's model."""
     lines = ""
     for s in deployment.all_segments:
         file = files[s.network].segments[s.number]

@@ -211,7 +211,9 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
     place = {key: k for k, key in enumerate(frame)}
     room = MAX_EXECUTIONS // len(frame)
     most = room if max_schedules is None else min(room, max_schedules)
-    shown = {*choose(front).members, *_spread(len(front.members), most)}
+    count = len(front.members)
+    spread = range(count) if count <= most else [i * count // most for i in range(most)]
+    shown = {*choose(front).members, *spread}
 
     def point(member: Member, *, with_schedule: bool) -> dict[str, Json]:
         schedule: dict[str, Json] | None = None
@@ -248,11 +250,6 @@ def _points(front: Front, schedule_of: ScheduleOf, max_schedules: int | None) ->
     ]
     costs: list[Json] = [[list(cost) for cost in seen] for seen in costs_seen]
     return {"group_costs": costs, "members": members, "baselines": baselines}
-
-
-def _spread(count: int, most: int) -> list[int]:
-    """Return at most a given number of ``count`` positions, evenly spread."""
-    return list(range(count)) if count <= most else [i * count // most for i in range(most)]
 
 
 def _member(problem: Problem, member: Member, costs_seen: _CostsSeen) -> dict[str, Json]:

@@ -32,15 +32,14 @@ MAX_SIMULATED = 1000
 """Design points that a proof may simulate, a minute's work for the plain checker at most."""
 
 
-def _read_corner(values: tuple[int, ...]) -> tuple[int | None, ...]:
-    return tuple(None if value == INT64_MAX else value for value in values)
-
-
-def _write_corner(corner: tuple[int | None, ...]) -> tuple[int, ...]:
-    return tuple(INT64_MAX if value is None else value for value in corner)
-
-
-Corner = Annotated[tuple[int | None, ...], As(tuple[Int64, ...], _read_corner, _write_corner)]
+Corner = Annotated[
+    tuple[int | None, ...],
+    As(
+        tuple[Int64, ...],
+        lambda values: tuple(None if value == INT64_MAX else value for value in values),
+        lambda corner: tuple(INT64_MAX if value is None else value for value in corner),
+    ),
+]
 """A value per objective. None: any."""
 
 

@@ -205,8 +205,7 @@ def _cover(reach: _Reach, left: int) -> list[int]:
 
 def _fewer(reach: _Reach, left: int, most: int, budget: list[int]) -> list[int] | None:
     """Return the fewest members that reach all those in ``left`` if they are fewer than ``most``,
-    else None. After ``budget`` nodes it ends early, with the best set found so far.
-    """
+    else None. After ``budget`` nodes it ends early, with the best set found so far."""
     if not left:
         return [] if most > 0 else None
     budget[0] -= 1

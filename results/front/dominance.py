@@ -31,15 +31,13 @@ def non_dominated(objectives: Values) -> IntArray:
     fresh = np.ones(count, dtype=np.bool_)
     fresh[1:] = (rows[1:] != rows[:-1]).any(axis=1)
     order, rows = order[fresh], rows[fresh]
-    kept = _lowest_so_far(rows[:, -1]) if width <= 2 else _survivors(rows)
+    if width <= 2:
+        # Rows are sorted: those whose last value is below all before them.
+        below = rows[1:, -1] < np.minimum.accumulate(rows[:, -1])[:-1]
+        kept = np.flatnonzero(np.concatenate(([True], below)))
+    else:
+        kept = _survivors(rows)
     return np.sort(order[kept]).astype(np.int64)
-
-
-def _lowest_so_far(values: Values) -> NDArray[np.intp]:
-    """Return the positions of values below all before them (one or two objectives, rows sorted)."""
-    kept = np.ones(len(values), dtype=np.bool_)
-    kept[1:] = values[1:] < np.minimum.accumulate(values)[:-1]
-    return np.flatnonzero(kept)
 
 
 def _survivors(rows: Values) -> NDArray[np.intp]:

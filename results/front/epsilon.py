@@ -82,8 +82,7 @@ def most_within(bound: int, ppm: int) -> int:
 
 def epsilon_of(member: IntArray, bounds: IntArray) -> FloatArray:
     """Return the epsilon, a share, within which a member [objectives] reaches each of ``bounds``
-    [n, objectives]. It is infinite if the member reaches the bound within none.
-    """
+    [n, objectives]. It is infinite if the member reaches the bound within none."""
     above = np.maximum(member - bounds, 0).astype(float)
     least = np.where(bounds > 0, bounds, np.maximum(-member, 0)).astype(float)
     each = np.divide(above, least, out=np.where(above > 0, np.inf, 0.0), where=least > 0)

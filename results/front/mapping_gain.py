@@ -171,8 +171,7 @@ def is_one_unit(point: BaselinePoint) -> bool:
 
 def is_at_fastest(problem: Problem, point: BaselinePoint) -> bool:
     """Return whether all clocks that are on are the fastest of those that may be chosen. Without a
-    choice of clocks nothing is.
-    """
+    choice of clocks nothing is."""
     has_choice = any(domain.allowed.sum() > 1 for domain in problem.domains)
     return has_choice and all(
         at is None or not domain.allowed[at + 1 :].any()

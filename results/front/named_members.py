@@ -1,6 +1,5 @@
 """Names of a front's members, the best at each objective and the knee, and a member by its number
-or its name: ``3``, ``fastest``, ``lowest-energy``, ``knee``.
-"""
+or its name: ``3``, ``fastest``, ``lowest-energy``, ``knee``."""
 
 from __future__ import annotations
 

@@ -8,12 +8,13 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from paretosoc.common.files import file_in, sync
+from paretosoc.common.files import file_in, file_sha256, sync
 from paretosoc.common.options import overwriting
 from paretosoc.common.unfinished import hidden_name, remove_abandoned, unfinished
 from paretosoc.results.errors import ResultError
+from paretosoc.results.io.canonical_json import Json, canonical_bytes, parse
 
 
 class OwnFolder(ABC):
@@ -157,3 +158,71 @@ def _check_writable(folder: Path) -> None:
             pass
     except OSError as error:
         raise ResultError(f"{folder}: cannot be written: {error.strerror}") from None
+
+
+@dataclass(frozen=True)
+class ListedFolder(OwnFolder):
+    """A kind of such folders."""
+
+    document: str
+    """Name of the document, which lists the others under ``files``, with their SHA-256."""
+    format: str
+    """``format`` of the document."""
+
+    def write(
+        self,
+        folder: Path,
+        fill: Callable[[Path], Callable[[dict[str, str]], dict[str, Json]]],
+        *,
+        overwrite: bool = False,
+    ) -> None:
+        """Write a folder.
+
+        Args:
+            folder: the target. An older one is replaced with ``overwrite``.
+            fill: writes the files into the folder that it is given, and returns a function from
+                their names and SHA-256s to the content of the document.
+
+        Raises:
+            ResultError: as :meth:`write_whole`.
+        """
+
+        def fill_whole(part: Path) -> None:
+            describe = fill(part)
+            names = {
+                path.relative_to(part).as_posix(): file_sha256(path)
+                for path in sorted(part.rglob("*"))
+                if path.is_file()
+            }
+            (part / self.document).write_bytes(canonical_bytes(describe(names)))
+
+        self.write_whole(folder, fill_whole, overwrite=overwrite)
+
+    def files(self, folder: Path) -> set[str]:
+        """Return the names that the folder's document lists, itself included. There are none if the
+        folder has no such file.
+
+        Files that were made beside these are left alone.
+        """
+        path = folder / self.document
+        if not path.is_file() or path.is_symlink():
+            return set()
+        try:
+            document = parse(path.read_bytes())
+        except ResultError:
+            return set()
+        if not isinstance(document, dict) or document.get("format") != self.format:
+            return set()
+        files = document.get("files")
+        entries = files if isinstance(files, list) else []
+        names = {entry.get("name") for entry in entries if isinstance(entry, dict)}
+        return {self.document} | {n for n in names if isinstance(n, str) and _is_file_of(folder, n)}
+
+
+def _is_file_of(folder: Path, name: str) -> bool:
+    """Return whether a name is a file below the folder, neither a folder nor reached by a link."""
+    path = PurePosixPath(name)
+    if path.as_posix() != name or path.is_absolute() or ".." in path.parts:
+        return False
+    steps = [folder / step for step in (path, *path.parents) if step.parts]
+    return not (folder / path).is_dir() and not any(step.is_symlink() for step in steps)

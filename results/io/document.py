@@ -1,6 +1,5 @@
 """Kinds of result files: JSON content of one dataclass (:mod:`common.documents.document`),
-with the format's name and hashes.
-"""
+with the format's name and hashes."""
 
 from __future__ import annotations
 

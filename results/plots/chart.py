@@ -127,10 +127,7 @@ class Axis:
             *(((1,), apart) for apart in range(1, 20)),
         ):
             yield [
-                (
-                    value,
-                    f"{value:.{max(0, -power)}f}" if k in shown and power % apart == 0 else "",
-                )
+                (value, f"{value:.{max(0, -power)}f}" if k in shown and power % apart == 0 else "")
                 for k, power, value in inside
             ]
 
@@ -260,11 +257,7 @@ class Chart:
         frame = bar(left, 0.0, right, self.height, "none", ink=INK, width=0.4)
         words = wrapped(self.colours.title, _TITLE, self.height)
         at = widest + _GAP, self.height / 2
-        return [
-            *parts,
-            frame,
-            Text(at, words, _TITLE, INK, 0.5, 1.0, turned=True),
-        ]
+        return [*parts, frame, Text(at, words, _TITLE, INK, 0.5, 1.0, turned=True)]
 
 
 @dataclass(frozen=True)

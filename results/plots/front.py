@@ -19,8 +19,16 @@ from paretosoc.results.front.epsilon import least_points, within
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.mapping_gain import is_at_fastest
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.plots.bars import Bars, Intervals, bars_of, levels, staircase
-from paretosoc.results.plots.baselines import BaselineMark, baseline_marks, unnamed_baselines
+from paretosoc.results.plots.bars import (
+    Bars,
+    BaselineMark,
+    Intervals,
+    bars_of,
+    baseline_marks,
+    levels,
+    staircase,
+    unnamed_baselines,
+)
 from paretosoc.results.plots.chart import Axis, Chart, Colours
 from paretosoc.results.plots.items import FORMS, Curve, Item, Marks
 from paretosoc.results.plots.names import names_of, place_names, written_names
@@ -125,21 +133,16 @@ def _other_methods(front: Front, marks: Sequence[BaselineMark]) -> list[Item]:
             items.append(Marks(points, ink=colour, name=name))
     single = [mark for mark in marks if not mark.in_front]
     if single:
+        counts = Counter(point.name for point in front.baselines)
+        alone = [point for point in front.baselines if counts[point.name] == 1]
+        are_fastest = all(is_at_fastest(front.problem, point) for point in alone)
         name = (
             "other methods"
-            + (", fastest clocks" if _are_fastest(front) else "")
+            + (", fastest clocks" if are_fastest else "")
             + (" (* breaks a limit)" if any("*" in mark.label for mark in single) else "")
         )
         items.insert(0, Marks([(mark.x, mark.y) for mark in single], ink=GREY, name=name))
     return items
-
-
-def _are_fastest(front: Front) -> bool:
-    """Return whether all methods with one point have the fastest of several clocks."""
-    counts = Counter(point.name for point in front.baselines)
-    return all(
-        is_at_fastest(front.problem, point) for point in front.baselines if counts[point.name] == 1
-    )
 
 
 def _bounds(front: Front) -> list[Point]:

@@ -161,10 +161,7 @@ def _keys(
         items.append(Curve((), fill=lighter(GREY, _ADDED), hatched=True, name="contention"))
     changes = [shown.problem.transition_count(shown.member.design) for _, shown in schedules]
     conversions = [conversion_count(shown.problem, shown.member) for _, shown in schedules]
-    for counts, colour, name in (
-        (changes, INK, "transition"),
-        (conversions, GREY, "conversion"),
-    ):
+    for counts, colour, name in ((changes, INK, "transition"), (conversions, GREY, "conversion")):
         if any(counts):
             items.append(Curve((), colour, 0.7, name=name, arrow=True))
     runs = [shown.member.free_run for _, shown in schedules]

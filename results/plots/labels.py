@@ -164,11 +164,7 @@ def _placement(point: Point, size: tuple[float, float], box: Any, end: Any) -> P
 
 
 def _places(
-    point: Point,
-    size: tuple[float, float],
-    frame: Box,
-    obstacles: FloatArray,
-    weights: FloatArray,
+    point: Point, size: tuple[float, float], frame: Box, obstacles: FloatArray, weights: FloatArray
 ) -> _Places:
     distance, x, y = _STEPS
     left = point[0] + x * distance + (x - 1) / 2 * size[0]

@@ -1,6 +1,5 @@
 """Names in the picture of a front: marked members with their figures, and baselines, each at the
-place that hides least.
-"""
+place that hides least."""
 
 from __future__ import annotations
 
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import mark_members
-from paretosoc.results.plots.baselines import BaselineMark
+from paretosoc.results.plots.bars import BaselineMark
 from paretosoc.results.plots.chart import Chart
 from paretosoc.results.plots.items import Curve
 from paretosoc.results.plots.labels import Placement, flat_boxes, place_labels

@@ -44,8 +44,7 @@ class Roof:
 
     def attainable(self, intensity: FloatArray) -> FloatArray:
         """Return the highest GOP/s at operations per byte."""
-        rate: FloatArray = np.minimum(self.gops, self.gbps * intensity)
-        return rate
+        return np.minimum(self.gops, self.gbps * intensity)
 
     def attainable_per_watt(self, intensity: FloatArray) -> FloatArray:
         """Return the GOP/J of the highest rate."""

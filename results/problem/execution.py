@@ -89,8 +89,7 @@ class Rates:
     a state to its recurrence. If no state has recurred by 32 * period_ps, the constraint that it
     recurs is broken, and that one frame stands for it. Energy of a period is the idle power times
     period_ps, plus over the processors the dynamic energy in the window / its periods, rounded down
-    for each processor with all its number formats.
-    """
+    for each processor with all its number formats."""
 
     model: ClassVar[str] = "rates"
     words: ClassVar[str] = "networks with rates of their own"
@@ -120,8 +119,7 @@ class ClosedForm:
     edge that counts, the source's unit writes its tokens and the target's reads them. The frame
     period is the largest load. The energy of a frame is the idle power times T, plus dynamic_mw
     times t over all repeats of each group, plus channels.busy_mw times the time that each unit
-    spends on channels.
-    """
+    spends on channels."""
 
     model: ClassVar[str] = "closed-form"
     words: ClassVar[str] = "a pipeline in closed form"
@@ -131,8 +129,7 @@ class ClosedForm:
     channels: ChannelUse
     """The edges that count: those whose ends are on different units, or all."""
     idle_time: IdleTime
-    """T: the largest load of a unit, or the loads of all units added up (Eq. 12 of Tang et al.).
-    """
+    """T: the largest load of a unit, or the loads of all units added up (Eq. 12 of Tang et al.)."""
 
 
 @dataclass(frozen=True)
@@ -144,8 +141,7 @@ class FreeRunning:
     counts with its smallest t on any unit. Its relative rate is 10^6 times its time alone / its
     frame period, rounded down, at most 2^63 - 1, in ppm. waits_for is empty, arrival_ps 0,
     deadline_ps null, and no objective is of one frame (latency, inverse-latency, stretch). Only
-    here fairness is an objective.
-    """
+    here fairness is an objective."""
 
     model: ClassVar[str] = "free-running"
     words: ClassVar[str] = "free-running networks"

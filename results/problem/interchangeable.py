@@ -78,8 +78,7 @@ def _renamed(problem: Problem, mapping: IntArray, old: IntArray, new: IntArray) 
     """Return mappings [n, groups] with new entries [n, units, number formats] for old ones."""
     names = np.tile(np.arange(len(problem.units)), (len(mapping), 1))
     names[:, old] = new
-    renamed: IntArray = np.take_along_axis(names, mapping, axis=1)
-    return renamed
+    return np.take_along_axis(names, mapping, axis=1)
 
 
 def _entries(problem: Problem, u: int) -> list[int]:

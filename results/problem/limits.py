@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paretosoc.common.units import (
@@ -104,8 +105,7 @@ class LimitSpec:
 
     def applies(self, problem: Problem) -> bool:
         """Return whether problems of this execution model, with or without guarantees, may have the
-        limit.
-        """
+        limit."""
         models = type(problem.execution) in self.models
         return models and self.guaranteed in (None, problem.guarantee)
 
@@ -126,43 +126,30 @@ class LimitSpec:
 _OF_FRAME = tuple(model for model in EXECUTION_MODELS if model.has_frame and model is not Rates)
 
 
-def _of_responses(words: str, unit: str, field: str, **more: Any) -> LimitSpec:
-    """Return a limit of the responses of a network with a rate of its own."""
-    return LimitSpec(words, unit, Of.NETWORK, field, models=(Rates,), is_optional=True, **more)
+_of_responses = partial(LimitSpec, models=(Rates,), is_optional=True)
+"""A limit of the responses of a network with a rate of its own."""
 
-
+# Words for the figure, its unit, the owner, and the owner's field.
 TRANSITIONS = LimitSpec(
-    words="transitions",
-    unit="",
-    of=Of.NETWORK,
-    field="max_transitions",
+    *("transitions", "", Of.NETWORK, "max_transitions"),
     counts="transition",
     source="(asked for, or by default)",
     compared="most transitions",
 )
 SEGMENTS = LimitSpec(
-    words="segments",
-    unit="",
-    of=Of.UNIT,
-    field="max_segments",
+    *("segments", "", Of.UNIT, "max_segments"),
     counts="segment",
     source="on this chip",
     is_asked=False,
 )
 LOSS = LimitSpec(
-    words="accuracy loss",
-    unit="ppm",
-    of=Of.NETWORK,
-    field="max_loss_ppm",
+    *("accuracy loss", "ppm", Of.NETWORK, "max_loss_ppm"),
     figure=ObjectiveKind.ACCURACY_LOSS,
     compared="most accuracy loss",
     is_optional=True,
 )
 MEMORY = LimitSpec(
-    words="memory",
-    unit="B",
-    of=Of.ALL,
-    field="memory_cap_bytes",
+    *("memory", "B", Of.ALL, "memory_cap_bytes"),
     figure=ObjectiveKind.MEMORY,
     source="(asked for, or of the board)",
     compared="memory cap",
@@ -171,10 +158,7 @@ MEMORY = LimitSpec(
 )
 POOL = replace(MEMORY, of=Of.POOL, field="cap_bytes", is_optional=False)
 DEADLINE = LimitSpec(
-    words="latency",
-    unit="ps",
-    of=Of.NETWORK,
-    field="deadline_ps",
+    *("latency", "ps", Of.NETWORK, "deadline_ps"),
     figure=ObjectiveKind.LATENCY,
     models=_OF_FRAME,
     compared="deadline",
@@ -188,47 +172,33 @@ GUARANTEED_DEADLINE = replace(
     guaranteed=True,
 )
 RESPONSE = replace(
-    DEADLINE,
-    words="response",
-    figure=ObjectiveKind.RESPONSE,
-    models=(Rates,),
-    unless="max_misses",
+    DEADLINE, words="response", figure=ObjectiveKind.RESPONSE, models=(Rates,), unless="max_misses"
 )
 """A deadline of a network with a rate. It also defines the late responses, so it cannot be lifted
 alone."""
 GUARANTEED_RESPONSE = replace(
-    RESPONSE,
-    words="guaranteed response",
-    figure=ObjectiveKind.GUARANTEED_RESPONSE,
-    guaranteed=True,
+    RESPONSE, words="guaranteed response", figure=ObjectiveKind.GUARANTEED_RESPONSE, guaranteed=True
 )
 RESPONSES = (RESPONSE, GUARANTEED_RESPONSE)
 DEADLINES = (DEADLINE, GUARANTEED_DEADLINE, *RESPONSES)
 """Kinds of deadline. A network with one has one of them."""
 RESPONSE_95 = _of_responses(
-    "95th percentile",
-    "ps",
-    "deadline_95_ps",
+    *("95th percentile", "ps", Of.NETWORK, "deadline_95_ps"),
     figure=ObjectiveKind.RESPONSE_95,
     compared="95th percentile",
     is_described_last=True,
 )
 JITTER = _of_responses(
-    "jitter",
-    "ps",
-    "max_jitter_ps",
+    *("jitter", "ps", Of.NETWORK, "max_jitter_ps"),
     figure=ObjectiveKind.JITTER,
     compared="most jitter",
     is_described_last=True,
 )
 MISSES = _of_responses(
-    "misses", "", "max_misses", figure=ObjectiveKind.MISSES, compared="most misses"
+    *("misses", "", Of.NETWORK, "max_misses"), figure=ObjectiveKind.MISSES, compared="most misses"
 )
 RATE = LimitSpec(
-    words="rate",
-    unit="uHz",
-    of=Of.NETWORK,
-    field="min_rate_uhz",
+    *("rate", "uHz", Of.NETWORK, "min_rate_uhz"),
     models=(FreeRunning,),
     is_least=True,
     compared="least rate",
@@ -261,20 +231,14 @@ OVERLOAD = LimitSpec(
     is_asked=False,
 )
 POWER = LimitSpec(
-    words="power",
-    unit="uW",
-    of=Of.ALL,
-    field="power_cap_mw",
+    *("power", "uW", Of.ALL, "power_cap_mw"),
     scale=UW_PER_MW,
     figure=ObjectiveKind.POWER,
     compared="power cap",
     described="mean power",
 )
 ENERGY = LimitSpec(
-    words="energy",
-    unit="fJ",
-    of=Of.ALL,
-    field="energy_budget_fj",
+    *("energy", "fJ", Of.ALL, "energy_budget_fj"),
     figure=ObjectiveKind.ENERGY,
     compared="energy budget",
 )

@@ -300,121 +300,67 @@ _WITH_FRAME = tuple(m for m in EXECUTION_MODELS if m.has_frame and m is not Rate
 _WITH_OVERLAP = tuple(model for model in EXECUTION_MODELS if model.frames_overlap)
 
 
+_of_frame = partial(ObjectiveSpec, models=_WITH_FRAME, needs_frame=True)
+"""An objective of one frame of all networks, simulated alone."""
 _of_responses = partial(ObjectiveSpec, models=(Rates,), needs_frame=True, of_one_network=True)
 """An objective of networks with rates: of the responses of all, or of one."""
 
+# Name in front.json, label, unit, name of the best member, and the displayed value.
 OBJECTIVES = {
-    ObjectiveKind.LATENCY: ObjectiveSpec(
-        file_name="latency_ps",
-        label="latency",
-        unit="ms",
-        best="fastest",
-        display=_divided(PS_PER_MS),
-        models=_WITH_FRAME,
-        needs_frame=True,
-        of_one_network=True,
+    ObjectiveKind.LATENCY: _of_frame(
+        *("latency_ps", "latency", "ms", "fastest", _divided(PS_PER_MS)), of_one_network=True
     ),
     ObjectiveKind.GUARANTEED_LATENCY: ObjectiveSpec(
-        file_name="guaranteed_latency_ps",
-        label="guaranteed latency",
-        unit="ms",
-        best="fastest for sure",
-        display=_divided(PS_PER_MS),
-        models=(OneFrame, Periodic),
+        *("guaranteed_latency_ps", "guaranteed latency", "ms", "fastest for sure"),
+        *(_divided(PS_PER_MS), (OneFrame, Periodic)),
         of_one_network=True,
     ),
-    ObjectiveKind.INVERSE_LATENCY: ObjectiveSpec(
-        file_name="negative_rate_sum_uhz",
-        label="rate",
-        unit="inferences/s",
-        best="best rate",
-        display=_negated(UHZ_PER_HZ),
-        models=_WITH_FRAME,
+    ObjectiveKind.INVERSE_LATENCY: _of_frame(
+        *("negative_rate_sum_uhz", "rate", "inferences/s", "best rate", _negated(UHZ_PER_HZ)),
         larger_is_better=True,
-        needs_frame=True,
     ),
     ObjectiveKind.THROUGHPUT: ObjectiveSpec(
-        file_name="time_per_image_ps",
-        label="throughput",
-        unit="images/s",
-        best="most images/s",
-        display=_inverted(PS_PER_S),
+        *("time_per_image_ps", "throughput", "images/s", "most images/s", _inverted(PS_PER_S)),
         models=_WITH_OVERLAP,
         larger_is_better=True,
     ),
     ObjectiveKind.ENERGY: ObjectiveSpec(
-        file_name="energy_fj",
-        label="energy",
-        unit="mJ",
-        best="lowest energy",
-        display=_divided(FJ_PER_MJ),
-        of_power=True,
+        *("energy_fj", "energy", "mJ", "lowest energy", _divided(FJ_PER_MJ)), of_power=True
     ),
     ObjectiveKind.POWER: ObjectiveSpec(
-        file_name="power_uw",
-        label="power",
-        unit="W",
-        best="least power",
-        display=_divided(UW_PER_W),
-        of_power=True,
+        *("power_uw", "power", "W", "least power", _divided(UW_PER_W)), of_power=True
     ),
     ObjectiveKind.EFFICIENCY: ObjectiveSpec(
-        file_name="energy_per_image_fj",
-        label="efficiency",
-        unit="images/J",
-        best="most efficient",
-        display=_inverted(FJ_PER_J),
+        *("energy_per_image_fj", "efficiency", "images/J", "most efficient", _inverted(FJ_PER_J)),
         larger_is_better=True,
         of_power=True,
     ),
-    ObjectiveKind.STRETCH: ObjectiveSpec(
-        file_name="stretch_ppm",
-        label="stretch",
-        unit="%",
-        best="least stretch",
+    ObjectiveKind.STRETCH: _of_frame(
+        *("stretch_ppm", "stretch", "%", "least stretch", _divided(PPM_PER_PERCENT)),
         meaning="time that contention adds, as a share of the time without it",
-        display=_divided(PPM_PER_PERCENT),
         models=(*_WITH_FRAME, Rates),
-        needs_frame=True,
     ),
     ObjectiveKind.FAIRNESS: ObjectiveSpec(
-        file_name="negative_fairness_ppm",
-        label="fairness",
-        unit="%",
-        best="fairest",
+        *("negative_fairness_ppm", "fairness", "%", "fairest", _negated(PPM_PER_PERCENT)),
         meaning="smallest rate of a network, as a share of its rate alone",
-        display=_negated(PPM_PER_PERCENT),
         models=(FreeRunning,),
         larger_is_better=True,
     ),
-    ObjectiveKind.TOKEN_RATE: ObjectiveSpec(
-        file_name="time_per_token_ps",
-        label="token rate",
-        unit="tokens/s",
-        best="most tokens/s",
-        display=_inverted(PS_PER_S),
-        models=_WITH_FRAME,
+    ObjectiveKind.TOKEN_RATE: _of_frame(
+        *("time_per_token_ps", "token rate", "tokens/s", "most tokens/s", _inverted(PS_PER_S)),
         larger_is_better=True,
-        needs_frame=True,
         of_one_network=True,
         needs_network=True,
     ),
     ObjectiveKind.TOKEN_ENERGY: ObjectiveSpec(
-        file_name="energy_per_token_fj",
-        label="energy per token",
-        unit="mJ",
-        best="least energy per token",
-        display=_divided(FJ_PER_MJ),
-        models=_WITH_FRAME,
+        *("energy_per_token_fj", "energy per token", "mJ", "least energy per token"),
+        *(_divided(FJ_PER_MJ), _WITH_FRAME),
         of_one_network=True,
         needs_network=True,
         of_power=True,
     ),
     ObjectiveKind.RELATIVE_RESPONSE: _of_responses(
-        "relative_response_ppm",
-        "relative response",
-        "%",
-        "most timely",
+        *("relative_response_ppm", "relative response", "%", "most timely"),
         _divided(PPM_PER_PERCENT),
         meaning="longest response, as a share of the time between releases",
     ),
@@ -433,20 +379,13 @@ OBJECTIVES = {
     ),
     ObjectiveKind.MISSES: _of_responses("misses", "misses", "a period", "fewest misses", float),
     ObjectiveKind.ACCURACY_LOSS: ObjectiveSpec(
-        file_name="accuracy_loss_ppm",
-        label="accuracy loss",
-        unit="%",
-        best="least accuracy loss",
-        display=_divided(PPM_PER_PERCENT),
+        *("accuracy_loss_ppm", "accuracy loss", "%", "least accuracy loss"),
+        _divided(PPM_PER_PERCENT),
         of_one_network=True,
         unit_table="loss_ppm",
     ),
     ObjectiveKind.MEMORY: ObjectiveSpec(
-        file_name="memory_bytes",
-        label="memory",
-        unit="MB",
-        best="least memory",
-        display=_divided(BYTES_PER_MB),
+        *("memory_bytes", "memory", "MB", "least memory", _divided(BYTES_PER_MB)),
         unit_table="weight_bytes",
     ),
 }

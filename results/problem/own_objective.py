@@ -135,8 +135,7 @@ class OwnObjective:
             )
         with np.errstate(over="ignore"):
             scaled = np.rint(found * (-1 if self.larger_is_better else 1) * 10.0**self.decimals)
-        integers: IntArray = np.clip(scaled, -LARGEST, LARGEST).astype(np.int64)
-        return integers
+        return np.clip(scaled, -LARGEST, LARGEST).astype(np.int64)
 
 
 _GIVEN: dict[str, OwnObjective] = {}

@@ -223,8 +223,7 @@ class Problem:
     def late_ps(self, n: int) -> int:
         """Return the longest response of network n, which has a rate, that is no miss: its deadline
         or, without one, the time from release to release, rounded down, plus the time that its
-        batch waits.
-        """
+        batch waits."""
         deadline, period = self.networks[n].deadline_ps, self.execution.period_ps
         if deadline is not None:
             return deadline

@@ -162,9 +162,7 @@ def _check_handovers(problem: Problem) -> None:
         )
         require((source, target) not in problem.handovers[:h], path, "stands twice")
     check_array(
-        problem.handovers_ps,
-        (len(problem.handovers), units, units),
-        "$.handovers[*].transition_ps",
+        problem.handovers_ps, (len(problem.handovers), units, units), "$.handovers[*].transition_ps"
     )
 
 

@@ -1,6 +1,5 @@
 """Runtimes: one table of the units that each serves, how each of these takes its work, and the
-rules for a network. Problems are built from it, and deployments are checked with it.
-"""
+rules for a network. Problems are built from it, and deployments are checked with it."""
 
 from __future__ import annotations
 

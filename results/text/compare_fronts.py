@@ -184,7 +184,10 @@ def problem_differences(first: Front, second: Front) -> list[str]:
     note("networks", _networks(a), _networks(b))
     note("runtime", a.runtime or "none", b.runtime or "none")
     note("units", ", ".join(u.name for u in a.units), ", ".join(u.name for u in b.units))
-    ladders = [_ladders(problem) for problem in (a, b)]
+    ladders = [
+        {d.name: tuple(compress(d.frequencies_khz, d.allowed)) for d in problem.domains}
+        for problem in (a, b)
+    ]
     for name in dict.fromkeys((*ladders[0], *ladders[1])):
         clocks = [side.get(name, ()) for side in ladders]
         if clocks[0] != clocks[1]:
@@ -242,14 +245,6 @@ def _networks(problem: Problem) -> str:
         + (f", {network.repeats} times)" if network.repeats > 1 else ")")
         for network in problem.networks
     )
-
-
-def _ladders(problem: Problem) -> dict[str, tuple[int, ...]]:
-    """Return the clocks that may be chosen for each domain."""
-    return {
-        domain.name: tuple(compress(domain.frequencies_khz, domain.allowed))
-        for domain in problem.domains
-    }
 
 
 def _in_mhz(khz: tuple[int, ...]) -> str:

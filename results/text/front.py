@@ -16,7 +16,6 @@ from paretosoc.results.front.named_members import mark_members
 from paretosoc.results.problem.execution import SearchedOrder
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind, format_number
 from paretosoc.results.problem.problem import DesignPoint, Problem
-from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_columns
 from paretosoc.results.text.member_diff import (
     clocks_mhz,
     clocks_used,
@@ -26,9 +25,11 @@ from paretosoc.results.text.member_diff import (
 )
 from paretosoc.results.text.rates import (
     OVERLOADED,
+    GuaranteeFigures,
     adds_energy_per_image,
     describe_batches,
     energy_per_image_mj,
+    guarantee_columns,
     slowest_network,
 )
 

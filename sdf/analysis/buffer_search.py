@@ -77,9 +77,7 @@ def deadlock_free_buffers(graph: SdfGraph) -> SmallestBuffers:
 
 
 def buffers_for_throughput(
-    graph: SdfGraph,
-    times: Mapping[str, PerPhase],
-    throughput: Fraction | None = None,
+    graph: SdfGraph, times: Mapping[str, PerPhase], throughput: Fraction | None = None
 ) -> SmallestBuffers:
     """Return the smallest capacities with which the graph runs at least this fast.
 

@@ -110,11 +110,7 @@ class BoundedGraph:
         self._reverse = {n: len(channels) + place for place, n in enumerate(self.bounded)}
         self._channel_of = {reverse: number for number, reverse in self._reverse.items()}
         self._model = firing_model(
-            names,
-            channels + rooms,
-            [repetitions[name] for name in names],
-            times,
-            overlapping=False,
+            names, channels + rooms, [repetitions[name] for name in names], times, overlapping=False
         )
         self.firings = self._model.unfolded()
         self._trials = 0

@@ -99,8 +99,7 @@ def iterations_of_part(graph: SdfGraph, part: Sequence[str], repetitions: Mappin
 
 def strongly_connected_components(graph: SdfGraph) -> list[list[str]]:
     """Return the sets of actors that reach each other along channels. Sets and members are in the
-    graph's order.
-    """
+    graph's order."""
     import networkx as nx
 
     position = {actor.name: index for index, actor in enumerate(graph.actors)}

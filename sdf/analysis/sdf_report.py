@@ -61,10 +61,7 @@ class SdfReport:
 
 
 def analyse(
-    graph: SdfGraph,
-    *,
-    processor_type: str | None = None,
-    throughput: Fraction | None = None,
+    graph: SdfGraph, *, processor_type: str | None = None, throughput: Fraction | None = None
 ) -> SdfReport:
     """Run all analyses on a graph.
 

@@ -39,11 +39,7 @@ UNNAMED = "_unnamed_{}"
 
 _KINDS = ("sdf", "csdf")
 
-_OTHER_TYPES = {
-    "sadf": "scenario-aware",
-    "fsmsadf": "scenario-aware",
-    "mpsadf": "scenario-aware",
-}
+_OTHER_TYPES = {"sadf": "scenario-aware", "fsmsadf": "scenario-aware", "mpsadf": "scenario-aware"}
 
 
 def parse_sdf3(data: bytes, *, origin: str = "SDF3") -> SdfGraph:

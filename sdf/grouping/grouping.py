@@ -46,9 +46,7 @@ _Part = Sequence[int]
 
 
 def group_network(
-    graph: SdfGraph,
-    supported: Support | None,
-    groups: int | Grouping | None = None,
+    graph: SdfGraph, supported: Support | None, groups: int | Grouping | None = None
 ) -> GroupedNetwork:
     """Cut a network into groups.
 

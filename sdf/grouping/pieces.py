@@ -149,8 +149,7 @@ def _atoms(view: NetworkView, order: Sequence[int]) -> list[list[int]]:
 
 def _stay_together(view: NetworkView, index: int, producer: int) -> bool:
     """Return whether runtimes fuse a layer with the one that it reads. Adds to :func:`fuses`
-    normalisations that are written out, and the second product of attention with its softmax.
-    """
+    normalisations that are written out, and the second product of attention with its softmax."""
     layer, before = view.layers[index], view.layers[producer]
     if layer.kind is LayerKind.REDUCTION:
         readers = [reader for tensor in view.tensors_of([producer]) for reader in tensor.readers]

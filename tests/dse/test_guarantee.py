@@ -26,7 +26,7 @@ from paretosoc.results.problem.execution import Periodic
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.problem.parts import ProblemNetwork
 from paretosoc.results.problem.problem import DesignPoint, Problem
-from paretosoc.results.text.guarantee import guarantee_lines
+from paretosoc.results.text.rates import guarantee_lines
 from tests.fitness.guarantee.test_guarantee import drawn
 from tests.support.recomputed import recomputed, recomputed_members
 

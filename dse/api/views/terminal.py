@@ -13,8 +13,8 @@ from paretosoc.platforms.errors import PlatformError
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.named_members import FASTEST, choose_member, mark_members, member_title
 from paretosoc.results.text.front import front_table
-from paretosoc.results.text.guarantee import GuaranteeFigures, guarantee_lines
 from paretosoc.results.text.member_diff import describe_difference, member_lines
+from paretosoc.results.text.rates import GuaranteeFigures, guarantee_lines
 from paretosoc.results.text.schedule import SCHEDULE_ROWS, schedule_table
 
 if TYPE_CHECKING:

@@ -118,17 +118,16 @@ def run(
     from paretosoc.dse.cli.shared.progress import check_live, live_view
     from paretosoc.dse.tools.campaign.execute.dask_workers import DaskWorkers
     from paretosoc.dse.tools.campaign.execute.exploration import explore_run
-    from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
     from paretosoc.dse.tools.campaign.execute.planning import plan_store
     from paretosoc.dse.tools.campaign.execute.runner import do_missing
-    from paretosoc.dse.tools.campaign.execute.workers import Workers
+    from paretosoc.dse.tools.campaign.execute.workers import LocalWorkers, Workers
 
     if dask is not None:
         refuse_options("is for this machine; a Dask cluster has its own workers", "jobs")
     view = None
     if live:
         check_live()
-        from paretosoc.dse.server.live.campaign import LiveCampaign
+        from paretosoc.dse.server.live.explore import LiveCampaign
 
         view = LiveCampaign(output)
     # A cluster that does not answer leaves no campaign behind.

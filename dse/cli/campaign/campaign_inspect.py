@@ -21,20 +21,18 @@ from paretosoc.dse.tools.campaign.analyse.comparison import (
     Verdict,
     compare_campaigns,
 )
-from paretosoc.dse.tools.campaign.analyse.export import (
-    SUFFIXES,
-    member_rows,
-    parquet_bytes,
-    rows_csv,
-    run_rows,
-)
 from paretosoc.dse.tools.campaign.analyse.pivot import (
+    SUFFIXES,
     Aggregation,
     Cell,
     Pivot,
     chosen,
     make_pivot,
+    member_rows,
     named,
+    parquet_bytes,
+    rows_csv,
+    run_rows,
 )
 from paretosoc.dse.tools.campaign.analyse.report import REPORT, Layout, default_layout, write_report
 from paretosoc.dse.tools.campaign.analyse.values import parse_value

@@ -101,7 +101,7 @@ def platform(
     ] = False,
 ) -> None:
     """Show a platform's clocks, units, power and measurements, with sources in --json."""
-    from paretosoc.dse.problem.platform_warnings import platform_warnings
+    from paretosoc.dse.problem.warnings import platform_warnings
     from paretosoc.platforms.io.platform_file import (
         load_platform,
         new_platform_source,

@@ -17,12 +17,12 @@ from paretosoc.dse.inputs.output import check_output_file
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
 from paretosoc.dse.tools.host.machine.execution_plan import Dispatch
 from paretosoc.dse.tools.host.machine.sub_models import parse_programs
-from paretosoc.dse.tools.host.measure.fidelity import measure_fidelity
-from paretosoc.dse.tools.host.measure.fidelity_figures import (
+from paretosoc.dse.tools.host.measure.fidelity import (
     Fidelity,
     FidelitySummary,
     draw_fidelity,
     fidelity_document,
+    measure_fidelity,
     summary_of,
 )
 from paretosoc.dse.tools.host.measure.memory_rates import changes, range_of

@@ -17,9 +17,8 @@ from paretosoc.dse.cli.shared import options as opt
 from paretosoc.dse.cli.shared.parameters import Argument, Option
 from paretosoc.dse.cli.shared.terminal import busy, print_json, print_wrapped, show
 from paretosoc.dse.tools.deploy.searched_inputs import parse_models
+from paretosoc.dse.tools.measuring.experiments import compared_with
 from paretosoc.dse.tools.measuring.plan_folder import PLAN_FOLDER
-from paretosoc.dse.tools.measuring.planning import Planned
-from paretosoc.dse.tools.measuring.taking import compared_with
 from paretosoc.results.deploy.deployment import require_origins
 from paretosoc.results.errors import ResultError
 from paretosoc.results.export.result_folder import REPORT_FILE
@@ -82,7 +81,9 @@ def next(
     table = plain_table("experiment", ">min", "decides between members", *headings)
     for entry in plan.experiments:
         losses = [f"{100 * entry.losses[goal]:.1f} %" for goal in plan.now]
-        table.add_row(entry.experiment.words, f"{entry.minutes:g}", _decides(entry), *losses)
+        pairs = dict.fromkeys(" or ".join(map(str, sorted(p))) for p in entry.decides.values())
+        decides = ", ".join(pairs) or "-"
+        table.add_row(entry.experiment.words, f"{entry.minutes:g}", decides, *losses)
     show(table)
     print_wrapped(
         [
@@ -128,11 +129,6 @@ def decision_lines(front: dse.Front, taken: Mapping[str, ChoiceConfidence]) -> I
             f"best with {100 * odds.near_best:.0f} %, expected loss {100 * odds.loss:.2g} %: "
             f"{enough}. {figures}."
         )
-
-
-def _decides(entry: Planned) -> str:
-    pairs = dict.fromkeys(" or ".join(map(str, sorted(pair))) for pair in entry.decides.values())
-    return ", ".join(pairs) or "-"
 
 
 def _losses(losses: Mapping[str, float]) -> str:

@@ -13,7 +13,7 @@ from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.inputs.kinds import ANY
 from paretosoc.dse.papers.estimator.predictor import PredictorName
-from paretosoc.dse.papers.managers.mapformer.value import Mode
+from paretosoc.dse.papers.managers.mapformer.la_mcts import Mode
 from paretosoc.dse.papers.optimizers import LA_MCTS, la_mcts
 from paretosoc.results.problem.runtimes import Runtime
 

@@ -51,8 +51,7 @@ class DataOptions:
         Option(min=1, max=opt.MAX_SIZE, help=f"Mappings of each workload. [default: {ROWS}]"),
     ] = None
     measurements: Annotated[
-        Path | None,
-        Option(help="CSV of measurements, used instead of simulated data."),
+        Path | None, Option(help="CSV of measurements, used instead of simulated data.")
     ] = None
     data: Annotated[Path | None, Option(help="data.npz of an earlier run.")] = None
     pool: Annotated[
@@ -64,8 +63,7 @@ class DataOptions:
         Option("--no-short-play", help="Simulate nothing: leave the short play out of the inputs."),
     ] = False
     jobs: Annotated[
-        int | None,
-        Option(min=1, max=64, help="Number of processes for data. [default: all cores]"),
+        int | None, Option(min=1, max=64, help="Number of processes for data. [default: all cores]")
     ] = None
 
 
@@ -78,8 +76,7 @@ class TrainingOptions:
         Option(min=1, max=opt.MAX_SIZE, help=f"Passes over the data. [default: {EPOCHS}]"),
     ] = None
     learning_rate: Annotated[
-        float,
-        Option(min=1e-7, max=1.0, help="Initial learning rate of AdamW."),
+        float, Option(min=1e-7, max=1.0, help="Initial learning rate of AdamW.")
     ] = LEARNING_RATE
     seed: Annotated[
         int,
@@ -227,12 +224,7 @@ def recorded_command(options: Mapping[str, object]) -> str:
 
 
 def _tell(
-    output: Path,
-    samples: DataSet,
-    learned: Learned,
-    document: bytes,
-    *,
-    as_json: bool,
+    output: Path, samples: DataSet, learned: Learned, document: bytes, *, as_json: bool
 ) -> None:
     from paretosoc.common.tables import plain_table
 

@@ -12,8 +12,7 @@ from paretosoc.dse.server.workspace import Workspace
 
 def mcp(
     folder: Annotated[
-        Path,
-        Argument(metavar="DIR", help="The only folder that a client may read and write."),
+        Path, Argument(metavar="DIR", help="The only folder that a client may read and write.")
     ],
 ) -> None:
     """Serve exploring, showing, evaluating, verifying and comparing to an MCP client on stdin and

@@ -54,11 +54,7 @@ def problems_from_texts(
 def _built(workload: Workload, platform: Platform, given: Given, options: Options) -> Problem:
     announce_compilation()
     return Problem.from_options(
-        workload,
-        platform,
-        options,
-        profile=given.get("profile"),
-        losses=given.get("losses"),
+        workload, platform, options, profile=given.get("profile"), losses=given.get("losses")
     )
 
 

@@ -39,8 +39,7 @@ DaskAddress = Annotated[
     Option("--dask", metavar="ADDRESS", help="Address of a Dask scheduler, or its scheduler file."),
 ]
 Processes = Annotated[
-    int | None,
-    Option("--jobs", min=1, max=1024, help="Worker processes. [default: all cores]"),
+    int | None, Option("--jobs", min=1, max=1024, help="Worker processes. [default: all cores]")
 ]
 AsJson = Annotated[bool, Option("--json", help="Print JSON.")]
 Live = Annotated[
@@ -51,8 +50,7 @@ Output = Annotated[Path, Option("--output", "-o", help="Output folder.")]
 Force = Annotated[bool, Option("--force", help="Overwrite an existing result.")]
 Quiet = Annotated[bool, Option("--quiet", "-q", help="Print errors only.")]
 BoardFile = Annotated[
-    str | None,
-    Option("--platform", "-p", help="Platform file, if the platform has no name."),
+    str | None, Option("--platform", "-p", help="Platform file, if the platform has no name.")
 ]
 Draws = Annotated[int, Option(min=1, max=MAX_DRAWS, help="How often costs are drawn.")]
 Seed = Annotated[int, Option(min=0, max=MAX_SEED, help="Random seed.")]
@@ -94,14 +92,12 @@ MemberName = Annotated[
     Option("--member", help="Member: an index, or a name such as fastest, knee or lowest-energy."),
 ]
 ModelFiles = Annotated[
-    list[str] | None,
-    Option("--model", help="New location of a model: NETWORK=FILE. Repeatable."),
+    list[str] | None, Option("--model", help="New location of a model: NETWORK=FILE. Repeatable.")
 ]
 Tasks = Annotated[
     list[str] | None,
     Option(
-        "--task",
-        help="Python function that is run for a task: TASK=FILE.py:FUNCTION. Repeatable.",
+        "--task", help="Python function that is run for a task: TASK=FILE.py:FUNCTION. Repeatable."
     ),
 ]
 

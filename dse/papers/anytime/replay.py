@@ -97,10 +97,7 @@ MAX_FRAMES = 1_000_000
 
 
 def simulate_replay(
-    plan: ReplayPlan,
-    *,
-    nodes_per_second: int | None = None,
-    clock: Clock = time.monotonic,
+    plan: ReplayPlan, *, nodes_per_second: int | None = None, clock: Clock = time.monotonic
 ) -> Replay:
     """Simulate a plan. Groups, costs and oracles of all workloads are made before it begins.
 

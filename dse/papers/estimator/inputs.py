@@ -96,8 +96,7 @@ def inputs_of(tokens: Tokens, settings: EstimatorSettings) -> Inputs:
 
 def _scaled(values: Float32Array, mean: FloatArray, deviation: FloatArray) -> Float32Array:
     scaled = (values - mean) / deviation
-    result: Float32Array = np.clip(scaled, -MAX_DEVIATIONS, MAX_DEVIATIONS).astype(np.float32)
-    return result
+    return np.clip(scaled, -MAX_DEVIATIONS, MAX_DEVIATIONS).astype(np.float32)
 
 
 def scaling_of(tokens: Tokens) -> Scaling:

@@ -155,10 +155,7 @@ def spread(place: Float32Array) -> Float32Array:
     value lies.
     """
     centres = np.arange(-0.5, CLASSES + 0.5 + SPREAD_STEP / 2, SPREAD_STEP)
-    bumps: Float32Array = np.exp(-0.5 * ((place[..., None] - centres) / SPREAD_WIDTH) ** 2).astype(
-        np.float32
-    )
-    return bumps
+    return np.exp(-0.5 * ((place[..., None] - centres) / SPREAD_WIDTH) ** 2).astype(np.float32)
 
 
 BUMPS = 2 * (CLASSES + 1) + 1
@@ -168,8 +165,7 @@ def distances(place: Float32Array) -> Float32Array:
     """Return [..., 16]: half the squared distance of places [...] from the middles of the
     classes."""
     middles = np.arange(CLASSES, dtype=np.float32) + np.float32(0.5)
-    result: Float32Array = np.float32(0.5) * np.square(place[..., None] - middles)
-    return result
+    return np.float32(0.5) * np.square(place[..., None] - middles)
 
 
 def sinusoids() -> Float32Array:

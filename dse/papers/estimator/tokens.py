@@ -128,8 +128,7 @@ class TokenMaker:
 def _image_rates(problem: Problem, played: ShortPlay) -> FloatArray:
     """Return [n, N]: images per second."""
     repeats = [network.repeats for network in problem.networks]
-    rates: FloatArray = played.rate_hz * problem.images / repeats
-    return rates
+    return played.rate_hz * problem.images / repeats
 
 
 def _speeds(problem: Problem, points: IntArray) -> FloatArray:
@@ -187,8 +186,7 @@ def _played_figures(segments: Segments, played: ShortPlay) -> FloatArray:
 
 def _positive_work(segments: Segments) -> FloatArray:
     """Return [n, N, S]: seconds of one pass, 1 without a segment."""
-    work: FloatArray = np.where(segments.work_s > 0.0, segments.work_s, 1.0)
-    return work
+    return np.where(segments.work_s > 0.0, segments.work_s, 1.0)
 
 
 def _static_summary(segments: Segments, speed: FloatArray, needed: BoolArray) -> FloatArray:

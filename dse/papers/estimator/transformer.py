@@ -32,8 +32,7 @@ FIRST_TRUST = 1.4
 
 class Embedding(nn.Module):
     """Composite embedding (4.1, Listing 1): a segment's figures, its component, its operating
-    point, its place. The paper returns the three as a tuple. Here they are added.
-    """
+    point, its place. The paper returns the three as a tuple. Here they are added."""
 
     def __init__(self, settings: EstimatorSettings) -> None:
         super().__init__()
@@ -76,15 +75,13 @@ class Layer(nn.Module):
         key, value = self.key_value(normal).view(n, length, 2, HEADS, -1).permute(2, 0, 3, 1, 4)
         mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=mask)
         x = x[:, :read] + self.out(mixed.transpose(1, 2).reshape(n, read, WIDTH))
-        fed: torch.Tensor = x + self.feed_out(functional.relu(self.feed(self.before_feed(x))))
-        return fed
+        return x + self.feed_out(functional.relu(self.feed(self.before_feed(x))))
 
 
 class Head(nn.Module):
     """The scores of 16 classes: a fully connected layer, as in the paper, on top of the short
     play's result, if there is one. That is a bell around its place on the scale of classes, as
-    narrow as one more neuron trusts it. Before training the layer adds nothing to it.
-    """
+    narrow as one more neuron trusts it. Before training the layer adds nothing to it."""
 
     def __init__(self, *, short_play: bool) -> None:
         super().__init__()

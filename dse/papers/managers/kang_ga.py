@@ -102,5 +102,4 @@ class KangGa:
     def _selected(self) -> IntArray:
         """Return [10, groups]: winners of tournaments. Parents stand fittest first."""
         pairs = self._rng.integers(0, len(self._parents), (POPULATION, 2))
-        chosen: IntArray = self._parents[pairs.min(axis=1), : self._space.groups]
-        return chosen
+        return self._parents[pairs.min(axis=1), : self._space.groups]

@@ -17,13 +17,14 @@ import numpy as np
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.papers.managers.base import (
+    LayerTimes,
     Manager,
     cpu_and_gpu,
+    fit_layer_times,
     mode_steps,
     power_mode,
     whole_row,
 )
-from paretosoc.dse.papers.managers.layer_times import LayerTimes, fit_layer_times
 from paretosoc.dse.space.design_space import DesignSpace
 
 MAX_STEPS = 8
@@ -62,8 +63,7 @@ def _settings(space: DesignSpace, units: tuple[int, ...]) -> IntArray:
     steps, mode = mode_steps(space), power_mode(space, units)
     last = int(np.flatnonzero((steps == mode).all(axis=1))[0])
     places = np.unique(np.linspace(0, last, MAX_STEPS).astype(np.int64))
-    chosen: IntArray = steps[places]
-    return chosen
+    return steps[places]
 
 
 def _least_energy_step(space: DesignSpace, times: LayerTimes, steps: IntArray, network: int) -> int:

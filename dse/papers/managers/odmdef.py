@@ -16,8 +16,14 @@ from __future__ import annotations
 import numpy as np
 
 from paretosoc.common.arrays import FloatArray, IntArray
-from paretosoc.dse.papers.managers.base import Manager, cpu_and_gpu, power_mode, whole_row
-from paretosoc.dse.papers.managers.layer_times import LayerTimes, fit_layer_times
+from paretosoc.dse.papers.managers.base import (
+    LayerTimes,
+    Manager,
+    cpu_and_gpu,
+    fit_layer_times,
+    power_mode,
+    whole_row,
+)
 from paretosoc.dse.space.design_space import DesignSpace
 
 NEIGHBOURS = 5
@@ -38,7 +44,9 @@ class Odmdef(Manager):
         liked = _liked_unit(space, times, clocks)
         load = np.zeros(len(units))
         mapping = np.zeros(space.groups, dtype=np.int64)
-        for g in _in_turn(space).tolist():
+        # The first group of every network, then the second of every network, ...
+        position = np.arange(space.groups) - space.first[space.owner]
+        for g in np.lexsort((space.owner, position)).tolist():
             ends = load + seconds[g]
             soonest, first = int(ends.argmin()), int(liked[g])
             if not np.isfinite(ends[first]) or ends[first] > ends[soonest] + seconds[g, first]:
@@ -46,13 +54,6 @@ class Odmdef(Manager):
             load[first] = ends[first]
             mapping[g] = units[first]
         return whole_row(space, mapping, clocks)
-
-
-def _in_turn(space: DesignSpace) -> IntArray:
-    """Return [groups]: the first group of every network, then the second of every network, ..."""
-    position = np.arange(space.groups) - space.first[space.owner]
-    order: IntArray = np.lexsort((space.owner, position)).astype(np.int64)
-    return order
 
 
 def _liked_unit(space: DesignSpace, times: LayerTimes, clocks: IntArray) -> IntArray:

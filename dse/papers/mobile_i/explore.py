@@ -102,10 +102,7 @@ def explore_periodic(
         graph = graph_for(count)
         schedule = mobile_i(graph, array, inferences=inferences)
         best.append(schedule)
-        others += [
-            sparta(graph, array, schedule.copies),
-            memolution(graph, array, schedule.copies),
-        ]
+        others += [sparta(graph, array, schedule.copies), memolution(graph, array, schedule.copies)]
     for schedule in (*best, *others):
         broken = broken_rule(schedule)
         assert broken is None, f"{schedule.method}: {broken}"

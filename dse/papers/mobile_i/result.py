@@ -152,7 +152,7 @@ class PeriodicResult:
 
     def views(self, *, width: int, resolution: float | None) -> list[RenderableType]:
         """Return the table of schedules."""
-        from paretosoc.dse.papers.mobile_i.views.tables import periodic_table
+        from paretosoc.dse.papers.mobile_i.views.pictures import periodic_table
 
         del width, resolution
         return [periodic_table(self)]
@@ -162,7 +162,7 @@ class PeriodicResult:
         period."""
         from rich.text import Text
 
-        from paretosoc.dse.papers.mobile_i.views.tables import engine_table, figure_lines
+        from paretosoc.dse.papers.mobile_i.views.pictures import engine_table, figure_lines
 
         del all_rows
         index = self.choose(which)

@@ -13,12 +13,7 @@ from paretosoc.dse.search.base import (
     state_of,
     surrogate_search,
 )
-from paretosoc.dse.search.optimizers.generation_jit import (
-    MAX_MUTATIONS,
-    Generation,
-    approach,
-    mate,
-)
+from paretosoc.dse.search.optimizers.generation_jit import MAX_MUTATIONS, Generation, approach, mate
 from paretosoc.dse.search.optimizers.initial_population import initial_population
 from paretosoc.dse.search.optimizers.selection import SeenRows, survive
 from paretosoc.dse.search.surrogate.load_balancing import make_balance

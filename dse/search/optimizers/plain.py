@@ -62,10 +62,11 @@ class ExhaustiveEngine:
     name = "exhaustive"
 
     def __init__(self, space: DesignSpace, *, seed: int = 0, batch: int = BATCH) -> None:
-        if space.combinations > MAX_COMBINATIONS:
+        if (count := space.combinations) > MAX_COMBINATIONS:
+            magnitude = f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"
             raise WorkloadError(
                 f"{as_engine(self.name)}: at most {MAX_COMBINATIONS:,} combinations of units and "
-                f"operating points are required, got {_magnitude(space.combinations)}; fewer "
+                f"operating points are required, got {magnitude}; fewer "
                 f"groups, units or clocks make it less, {as_engine('nsga2')} needs no limit"
             )
         self._space = space
@@ -100,7 +101,3 @@ class ExhaustiveEngine:
     def restore(self, state: EngineState) -> None:
         """Continue from a state."""
         self._next = int(state.array("next", np.int64, (1,), least=0, most=self._total)[0])
-
-
-def _magnitude(count: int) -> str:
-    return f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"

@@ -182,11 +182,7 @@ def _value(space: DesignSpace, rows: IntArray, aims: _Aims) -> FloatArray:
 
 
 def _worth(
-    space: DesignSpace,
-    work: Work,
-    tables: ClockTables,
-    which: IntArray | slice,
-    aims: _Aims,
+    space: DesignSpace, work: Work, tables: ClockTables, which: IntArray | slice, aims: _Aims
 ) -> FloatArray:
     """Return [n]: log throughput - weight x log power, less penalties beyond the limits."""
     problem = space.problem

@@ -1,6 +1,5 @@
 """The loads of mappings, and the cheapest mapping of one network under weights, by dynamic
-programming. Compiled.
-"""
+programming. Compiled."""
 
 from dataclasses import dataclass
 

@@ -58,8 +58,7 @@ class Estimate:
     @property
     def efficiency(self) -> FloatArray:
         """Return [n]: images per fJ."""
-        value: FloatArray = self.image_rate / self.power
-        return value
+        return self.image_rate / self.power
 
     @property
     def image_rate(self) -> FloatArray:
@@ -115,8 +114,7 @@ def work_of_rows(space: DesignSpace, rows: IntArray, tables: ClockTables) -> Wor
     repeats = np.array([network.repeats for network in space.problem.networks], dtype=np.float64)
 
     def total(values: FloatArray) -> FloatArray:
-        summed: FloatArray = np.add.reduceat(values, space.first, axis=1)
-        return summed
+        return np.add.reduceat(values, space.first, axis=1)
 
     return Work(
         time=total(np.where(on, tables.time[at][:, :, None], 0.0)) * repeats[:, None],

@@ -27,11 +27,7 @@ from paretosoc.common.units import PPM, TAIL
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.results.costs.cost_origins import CostError, CostMeasurement, CostOrigins
 from paretosoc.results.errors import ResultError
-from paretosoc.results.problem.parts import (
-    MAX_SHARING_PERMILLE,
-    ContentionTable,
-    ProblemUnit,
-)
+from paretosoc.results.problem.parts import MAX_SHARING_PERMILLE, ContentionTable, ProblemUnit
 from paretosoc.results.problem.problem import Problem
 
 MOST = 8
@@ -75,10 +71,9 @@ class Factors:
             slower = np.log(self.known_khz[:, u, d, None] / khz)
             each = self.exponents[:, u, d, None] * slower
             logs = logs + np.expand_dims(each, [1 + k for k in range(len(clocks)) if k != axis])
-        factors: IntArray = np.rint(
+        return np.rint(
             np.clip(found * np.exp(bounded(logs)), PPM / self.most, PPM * self.most)
         ).astype(np.int64)
-        return factors
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,8 +266,7 @@ def same_errors(problem: Problem, error: CostError, idle: float = 0.0) -> CostEr
 
 def bounded(logs: FloatArray, most: int = MOST) -> FloatArray:
     """Return logarithms of factors that are not beyond ``most``."""
-    clipped: FloatArray = np.clip(logs, -np.log(most), np.log(most))
-    return clipped
+    return np.clip(logs, -np.log(most), np.log(most))
 
 
 def with_factors(problem: Problem, factors: Factors) -> Problem:
@@ -325,8 +319,7 @@ def _times(table: IntArray, factor: IntArray | int) -> IntArray:
     # Quotient and remainder apart, for t * f does not fit in 64 bits.
     by: IntArray = np.asarray(factor, dtype=np.int64)
     whole, rest = np.divmod(table, PPM)
-    product: IntArray = whole * by + (rest * by + PPM // 2) // PPM
-    return product
+    return whole * by + (rest * by + PPM // 2) // PPM
 
 
 def same_factors(problem: Problem, factor: int) -> Factors:

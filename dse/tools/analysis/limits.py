@@ -14,11 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.dse.engines.diagnose_infeasible import (
-    MORE_COUNTS,
-    can_be_relaxed,
-    relaxed_rows,
-)
+from paretosoc.dse.engines.diagnose_infeasible import MORE_COUNTS, can_be_relaxed, relaxed_rows
 from paretosoc.fitness.objectives import Outcomes, make_outcomes
 from paretosoc.results.problem.limits import RESPONSES, Constraint, constraints_of
 from paretosoc.results.problem.problem import Problem

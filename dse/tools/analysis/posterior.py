@@ -59,8 +59,7 @@ class Stretch:
         unit = self.errors.problem.units[self.at.unit]
         points = tuple(self.at.points[d] for d in unit.clocks)
         groups = slice(self.at.groups.start, self.at.groups.stop)
-        cells: FloatArray = table[(groups, *points)].astype(np.float64)
-        return cells
+        return table[(groups, *points)].astype(np.float64)
 
     @property
     def time_ps(self) -> float:
@@ -287,5 +286,4 @@ def _resampled(log_weights: FloatArray, count: int) -> IntArray:
     weights = np.exp(log_weights - log_weights.max())
     steps = np.cumsum(weights) / weights.sum()
     places = np.searchsorted(steps, (np.arange(count) + 0.5) / count)
-    found: IntArray = np.minimum(places, len(weights) - 1)
-    return found
+    return np.minimum(places, len(weights) - 1)

@@ -16,17 +16,23 @@ from paretosoc.dse.problem.constraint_status import limit_and_value
 from paretosoc.dse.space.members import rows_of
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors
 from paretosoc.dse.tools.campaign.execute.exploration import built_problem, explore_run
-from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
 from paretosoc.dse.tools.campaign.execute.runner import CampaignProgress, do_missing
-from paretosoc.dse.tools.campaign.execute.workers import SameProcess, Workers
+from paretosoc.dse.tools.campaign.execute.workers import LocalWorkers, SameProcess, Workers
 from paretosoc.dse.tools.campaign.plan.campaign_file import check_size, named_workload, setting
 from paretosoc.dse.tools.campaign.plan.plan import Plan, PlannedRun, PlanSize
 from paretosoc.dse.tools.campaign.plan.run_inputs import RunInputs, inputs_of, program_identity
 from paretosoc.dse.tools.campaign.plan.settings import Choice, RunSettings
 from paretosoc.dse.tools.campaign.store.run import RunRecord, RunStatus
 from paretosoc.dse.tools.campaign.store.store import Store
-from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Standing, in_order, standing_of
-from paretosoc.dse.tools.choose.formats import BoardFormat, choose_formats
+from paretosoc.dse.tools.choose.boards import (
+    Board,
+    BoardChoice,
+    BoardFormat,
+    Standing,
+    choose_formats,
+    in_order,
+    standing_of,
+)
 from paretosoc.dse.tools.choose.joined import CombinationFront, JoinedFront, join, label_of
 from paretosoc.dse.tools.choose.judge import (
     ENERGY,

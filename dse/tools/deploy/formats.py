@@ -25,11 +25,7 @@ from paretosoc.results.deploy.nvpmodel_section import (
     nvpmodel_section,
     power_modes,
 )
-from paretosoc.results.deploy.runtime_placement import (
-    place_notes,
-    provider_document,
-    unit_places,
-)
+from paretosoc.results.deploy.runtime_placement import place_notes, provider_document, unit_places
 from paretosoc.results.deploy.scripts import script_text
 from paretosoc.results.deploy.sysfs_script import sysfs_script
 from paretosoc.results.deploy.triton_config import (

@@ -9,7 +9,7 @@ import networkx as nx
 from paretosoc.common.options import as_written
 from paretosoc.common.units import PS_PER_NS
 from paretosoc.dse.tools.host.machine.execution_plan import make_execution_plan
-from paretosoc.fitness.guarantee.evaluate import make_guarantees
+from paretosoc.fitness.guarantee.layout import make_guarantees
 from paretosoc.results.deploy.deployment import Deployment
 from paretosoc.results.deploy.deployment_document import EnginePlan, PlannedRun
 from paretosoc.results.problem.execution import GROUP, SHARED

@@ -30,8 +30,8 @@ from paretosoc.results.deploy.trtexec_script import (
 )
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.front import Front
+from paretosoc.results.io.atomic_folder import ListedFolder
 from paretosoc.results.io.canonical_json import Json, signed
-from paretosoc.results.io.listed_folder import ListedFolder
 from paretosoc.results.problem.problem_file import problem_sha256
 from paretosoc.results.problem.runtimes import RUNTIMES, Runtime
 from paretosoc.sdf.onnx.parts import ModelPart

@@ -144,10 +144,7 @@ def random_samples(inputs: Sequence[PartTensor], count: int, *, label: str) -> l
 
 
 def read_samples(
-    folder: Path,
-    inputs: Sequence[PartTensor],
-    most: int,
-    scaling: ImageScaling = _PLAIN,
+    folder: Path, inputs: Sequence[PartTensor], most: int, scaling: ImageScaling = _PLAIN
 ) -> list[Sample]:
     """Read samples from a folder's ``.npy``, ``.npz`` and image files, in the order of their names.
 

@@ -46,8 +46,7 @@ CHAIN = record("first", "end", "repeats", "arrival")
 """First group, the one after the last, repeats (0 if there is no second network), arrival."""
 FIGURES = columns(
     **dict.fromkeys(
-        ("row", "now", "ended", "networks_left", "dynamic_fj", "busy_ps", "lead"),
-        (LANES, np.int64),
+        ("row", "now", "ended", "networks_left", "dynamic_fj", "busy_ps", "lead"), (LANES, np.int64)
     ),
     **dict.fromkeys(
         (

@@ -13,12 +13,7 @@ exactly one group that runs, waits or is in transition. It is fast for three rea
 
 import numpy as np
 
-from paretosoc.fitness.simulator.chains.chain_tables import (
-    GOES_ON,
-    LANES,
-    LEAD_PS,
-    SLOTS,
-)
+from paretosoc.fitness.simulator.chains.chain_tables import GOES_ON, LANES, LEAD_PS, SLOTS
 from paretosoc.fitness.simulator.contention import (
     ceil_near,
     ceil_times,

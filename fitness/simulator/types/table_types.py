@@ -21,12 +21,7 @@ from numba.core.typing.templates import (
     infer_global,
     signature,
 )
-from numba.extending import (
-    lower_builtin,
-    lower_getattr,
-    lower_getattr_generic,
-    register_model,
-)
+from numba.extending import lower_builtin, lower_getattr, lower_getattr_generic, register_model
 from numba.np.numpy_support import from_dtype
 
 WORD = ir.IntType(64)

@@ -99,8 +99,7 @@ def slide_back(node: Node, spatial: Shape, window: Window) -> Shape:
 
 def pooling_window(node: Node, shape: Shape) -> Window:
     """Return the window of a pooling node over an input of ``shape``. Global ones span all of
-    it.
-    """
+    it."""
     if node.integer("channels_last", 0):
         raise node.error("channels_last is not known here; export with the channels second")
     spatial = shape[2:]

@@ -19,7 +19,7 @@ from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.export.result_folder import read_results, write_results
 from paretosoc.results.front.mapping_gain import ONE_UNIT, ONE_UNIT_LABEL
-from paretosoc.results.plots.baselines import baseline_marks
+from paretosoc.results.plots.bars import baseline_marks
 from paretosoc.results.plots.front import draw_front
 from paretosoc.results.problem.execution import Pipeline
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from paretosoc.dse.problem.platform_warnings import platform_warnings
+from paretosoc.dse.problem.warnings import platform_warnings
 from paretosoc.platforms.io.platform_file import (
     load_platform,
     new_platform_source,

@@ -17,7 +17,7 @@ from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.export.report import report_html
 from paretosoc.results.export.report_data import report_data
 from paretosoc.results.front.front import BaselinePoint
-from paretosoc.results.plots.baselines import baseline_marks, unnamed_baselines
+from paretosoc.results.plots.bars import baseline_marks, unnamed_baselines
 from paretosoc.results.problem.execution import Rates
 from paretosoc.results.problem.objectives import Objective, ObjectiveKind
 from paretosoc.results.text.front import front_table

@@ -17,7 +17,8 @@ from paretosoc.fitness.cost_model.roofline import (
     unit_model,
 )
 from paretosoc.platforms.io.platform_file import load_platform
-from paretosoc.sdf.layer import LayerKind
+from paretosoc.platforms.platform import Tile
+from paretosoc.sdf.layer import Layer, LayerKind
 from tests.support.problems.small_networks import layer
 
 CHIP = load_platform("snapdragon-8-elite")
@@ -36,8 +37,64 @@ def test_activations_that_fit_stay_on_the_chip_and_constants_move(kept: int, mov
     assert moved_bytes(launch, model(kept_activation_bytes=kept)) == moved
 
 
-def test_the_npus_of_snapdragon_keep_a_mebibyte() -> None:
-    assert model().kept_activation_bytes == 1 << 20
+def test_the_npus_of_snapdragon_keep_two_mebibytes() -> None:
+    assert model().kept_activation_bytes == 2 << 20
+
+
+TENSOR = (1, 16, 8, 8)
+
+
+def wise(operation: str, parameters: int = 0, operands: int = 1) -> Layer:
+    return layer(
+        operation,
+        LayerKind.ELEMENTWISE,
+        operation=operation,
+        parameters=parameters,
+        reads=(TENSOR,) * operands,
+    )
+
+
+@pytest.mark.parametrize(
+    ("others", "operations"),
+    [
+        ((), 0),
+        ((wise("Add", operands=2),), 1),
+        ((wise("Mul", 16), wise("Add", 16)), 2),
+        ((wise("Add", 8),), 0),
+        ((wise("Mul", 8),), 1),
+        ((wise("Mul", 1),), 0),
+        ((wise("Cast"),), 0),
+        ((layer("r", LayerKind.RESHAPE), wise("Add", 8)), 0),
+        ((layer("a", LayerKind.ACTIVATION, operation="Relu"),), 0),
+    ],
+)
+def test_element_wise_layers_take_work_beside_products(
+    others: tuple[Layer, ...], operations: int
+) -> None:
+    """A bias, which has a number for each of 8 channels, and a scale of one number do not."""
+    product = layer("p", LayerKind.MATRIX_PRODUCT, macs=10**6, parameters=64)
+    launch = Launch((product, *others), elements=1000, is_free=False)
+    half = model(tile=Tile(joined_operations=Fraction(1, 2)))
+    extra = launch_work(launch, half) - launch_work(launch, model(tile=Tile()))
+    each = product.output_elements / half.rates[ELEMENTS]
+    assert extra == operations * each / 2
+
+
+def test_the_second_of_two_activations_is_laid_out_anew() -> None:
+    reads = ((1, 4, 20, 8), (1, 4, 8, 32))
+    product = layer("p", LayerKind.MATRIX_PRODUCT, macs=10**6, reads=reads)
+    launch = Launch((product,), elements=1000, is_free=False)
+    unit = model(tile=Tile(joined_operations=Fraction(1, 2)))
+    extra = launch_work(launch, unit) - launch_work(launch, model(tile=Tile()))
+    assert extra == 4 * 8 * 32 / unit.rates[ELEMENTS] / 2
+
+
+def test_whole_channels_are_moved_without_computing() -> None:
+    shuffle = layer("s", LayerKind.DATA_MOVEMENT, operation="DepthToSpace")
+    launch = Launch((shuffle,), elements=1000, is_free=False)
+    assert launch_work(launch, model()) == 0
+    slices = replace(launch, layers=(replace(shuffle, operation="Slice"),))
+    assert launch_work(slices, model()) > 0
 
 
 def test_a_launch_without_multiplications_takes_an_operation_for_each_element() -> None:

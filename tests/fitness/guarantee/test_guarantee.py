@@ -19,7 +19,7 @@ from benchmarks.problems.random_problem import (
 )
 from paretosoc.fitness.check.members.frames import simulate
 from paretosoc.fitness.check.members.guarantee import plain_guarantee
-from paretosoc.fitness.guarantee.evaluate import make_guarantees
+from paretosoc.fitness.guarantee.layout import make_guarantees
 from paretosoc.results.front.schedule import Schedule
 from paretosoc.results.problem.problem import DesignPoint, Problem
 

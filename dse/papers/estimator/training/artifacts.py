@@ -29,12 +29,7 @@ PACKAGES = ("paretosoc", "torch", "numpy", "safetensors", "numba")
 
 
 def learned_files(
-    data: DataSet,
-    learned: Learned,
-    *,
-    command: str,
-    seed: int,
-    seconds: dict[str, float],
+    data: DataSet, learned: Learned, *, command: str, seed: int, seconds: dict[str, float]
 ) -> dict[str, bytes]:
     """Return the files' bytes, by name."""
     trained = learned.trained

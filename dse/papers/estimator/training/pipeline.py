@@ -143,10 +143,7 @@ class Accuracy:
 
 
 def accuracy_of(
-    data: DataSet,
-    chosen: IntArray,
-    settings: EstimatorSettings,
-    weights: dict[str, Float32Array],
+    data: DataSet, chosen: IntArray, settings: EstimatorSettings, weights: dict[str, Float32Array]
 ) -> Accuracy:
     """Return the accuracy of the weights, in numpy as they are used, on the design points
     ``chosen``."""

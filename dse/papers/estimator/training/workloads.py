@@ -35,11 +35,7 @@ MAX_IMPROVEMENTS = 40
 
 
 def random_workload(
-    rng: Random,
-    networks: Sequence[str],
-    *,
-    least: int = MIN_NETWORKS,
-    most: int = MAX_NETWORKS,
+    rng: Random, networks: Sequence[str], *, least: int = MIN_NETWORKS, most: int = MAX_NETWORKS
 ) -> tuple[str, ...]:
     """Draw from ``least`` to ``most`` of ``networks``, any number of them equally likely, none
     twice.

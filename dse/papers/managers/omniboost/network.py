@@ -147,5 +147,4 @@ def _convolved(x: Float32Array, weight: Float32Array, bias: Float32Array) -> Flo
     n, channels, rows, columns = x.shape
     table = windows.transpose(0, 2, 3, 1, 4, 5).reshape(n * rows * columns, channels * 9)
     result = table @ weight.reshape(len(weight), -1).T + bias
-    shaped: Float32Array = result.reshape(n, rows, columns, -1).transpose(0, 3, 1, 2)
-    return shaped
+    return result.reshape(n, rows, columns, -1).transpose(0, 3, 1, 2)

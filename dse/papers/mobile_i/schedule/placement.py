@@ -93,10 +93,7 @@ def longest_first(graph: TaskGraph, copies: int = 1) -> list[int]:
 
 
 def initial_schedule(
-    graph: TaskGraph,
-    engines: int,
-    *,
-    max_copies: int | None = None,
+    graph: TaskGraph, engines: int, *, max_copies: int | None = None
 ) -> tuple[int, Placement]:
     """Return the number of copies, X_p, and the placement of their tasks (Algorithm III.1).
 
@@ -124,7 +121,9 @@ def initial_schedule(
     best: tuple[int, Placement] | None = None
     reached = Fraction(0)
     for copies in range(1, limit + 1):
-        if best is not None and _utilisation_bound(graph, engines, copies) <= reached:
+        # A period is at least the longest task.
+        most = min(Fraction(1), Fraction(graph.work_ps * copies, engines) / graph.longest_ps)
+        if best is not None and most <= reached:
             continue
         placement = place_in_order(graph, engines, longest_first(graph, copies))
         utilisation = Fraction(graph.work_ps * copies, engines * placement.period_ps)
@@ -134,9 +133,3 @@ def initial_schedule(
             break
     assert best is not None, "the first number of copies is always placed"
     return best
-
-
-def _utilisation_bound(graph: TaskGraph, engines: int, copies: int) -> Fraction:
-    """Return an upper bound of U_p with this many copies: a period is at least the longest task."""
-    work = Fraction(graph.work_ps * copies, engines)
-    return min(Fraction(1), work / graph.longest_ps)

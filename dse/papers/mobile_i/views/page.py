@@ -8,8 +8,12 @@ from html import escape
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.papers.mobile_i.result import PeriodicResult
-from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, schedule_picture
-from paretosoc.dse.papers.mobile_i.views.tables import columns_of, figure_lines
+from paretosoc.dse.papers.mobile_i.views.pictures import (
+    columns_of,
+    figure_lines,
+    front_picture,
+    schedule_picture,
+)
 from paretosoc.results.export.html import html_page, read_asset
 
 

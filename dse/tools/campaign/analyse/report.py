@@ -203,10 +203,7 @@ def _panels(records: Sequence[RunRecord], by: Sequence[str]) -> list[tuple[str, 
     for record in records:
         parts.setdefault(tuple(field_of(record, name) for name in by), []).append(record)
     return [
-        (
-            ", ".join(f"{name}: {value}" for name, value in zip(by, named(key), strict=True)),
-            part,
-        )
+        (", ".join(f"{name}: {value}" for name, value in zip(by, named(key), strict=True)), part)
         for key, part in parts.items()
     ]
 

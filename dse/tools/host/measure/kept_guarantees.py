@@ -12,7 +12,7 @@ from paretosoc.common.units import PS_PER_MS, PS_PER_NS
 from paretosoc.dse.tools.host.machine.execution_plan import ExecutionPlan
 from paretosoc.dse.tools.host.machine.machine import Execution
 from paretosoc.fitness.contention import lost_rate
-from paretosoc.fitness.guarantee.evaluate import make_guarantees
+from paretosoc.fitness.guarantee.layout import make_guarantees
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 from paretosoc.results.problem.problem import DesignPoint, Problem
 

@@ -146,7 +146,11 @@ def host_profile(
     read_profile(profile, chip, PROFILE_FILE)
     files = {PLATFORM_FILE: text, PROFILE_FILE: profile}
     if measured.co_runs:
-        files[SWEEP_FILE] = _sweep_csv(measured, demands)
+        sweep = sweep_of(measured.co_runs, demands)
+        rows = zip(sweep.own, sweep.external, sweep.slowdown, strict=True)
+        texts = ([f"{value:.6g}" for value in row] for row in rows)
+        heads = ("own_gbps", "external_gbps", "slowdown")
+        files[SWEEP_FILE] = csv_text(heads, texts).encode()
     return HostProfile(built, measured, demands, files, source)
 
 
@@ -165,10 +169,3 @@ def _load(text: bytes) -> Platform:
         path = folder / PLATFORM_FILE
         path.write_bytes(text)
         return replace(load_platform(path), name=PLATFORM)
-
-
-def _sweep_csv(measured: Measured, demands: Sequence[Sequence[float]]) -> bytes:
-    sweep = sweep_of(measured.co_runs, demands)
-    rows = zip(sweep.own, sweep.external, sweep.slowdown, strict=True)
-    texts = ([f"{value:.6g}" for value in row] for row in rows)
-    return csv_text(("own_gbps", "external_gbps", "slowdown"), texts).encode()

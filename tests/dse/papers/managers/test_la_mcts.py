@@ -14,9 +14,10 @@ from paretosoc.dse.papers.managers.mapformer.la_mcts import (
     FIRST,
     ITERATIONS,
     LaMctsEngine,
+    Mode,
     row_features,
+    value_of,
 )
-from paretosoc.dse.papers.managers.mapformer.value import Mode, value_of
 from paretosoc.dse.papers.optimizers import la_mcts
 from paretosoc.dse.search.driver import Budget, StoppedBy, search
 from paretosoc.dse.space.design_space import DesignSpace

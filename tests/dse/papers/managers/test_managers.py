@@ -15,9 +15,14 @@ from benchmarks.problems.random_problem import RandomShape, random_problem
 from paretosoc.common.units import PS_PER_S
 from paretosoc.dse.engines.optimizers import optimizer_named
 from paretosoc.dse.errors import InfeasibleError, WorkloadError
-from paretosoc.dse.papers.managers.base import cpu_and_gpu, mode_steps, power_mode, worst_power_mw
+from paretosoc.dse.papers.managers.base import (
+    cpu_and_gpu,
+    fit_layer_times,
+    mode_steps,
+    power_mode,
+    worst_power_mw,
+)
 from paretosoc.dse.papers.managers.kang_ga import GENERATIONS, POPULATION, KangGa
-from paretosoc.dse.papers.managers.layer_times import fit_layer_times
 from paretosoc.dse.papers.managers.mosaic import Mosaic, _least_latency
 from paretosoc.dse.papers.managers.odmdef import Odmdef
 from paretosoc.dse.papers.managers.omniboost.network import (

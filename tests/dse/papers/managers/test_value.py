@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.papers.estimator.predictor import Prediction
-from paretosoc.dse.papers.managers.mapformer.value import Mode, tie_break, value_of
+from paretosoc.dse.papers.managers.mapformer.la_mcts import Mode, tie_break, value_of
 
 
 def prediction(throughput_class, power_class, power_w, throughput_hz=None):

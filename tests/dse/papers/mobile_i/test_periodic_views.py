@@ -16,8 +16,12 @@ from paretosoc.dse.cli.main import run
 from paretosoc.dse.papers.mobile_i.file import PERIODIC_FOLDER, periodic_files
 from paretosoc.dse.papers.mobile_i.result import read_periodic
 from paretosoc.dse.papers.mobile_i.views.page import periodic_report_html
-from paretosoc.dse.papers.mobile_i.views.pictures import front_picture, fronts_picture
-from paretosoc.dse.papers.mobile_i.views.tables import engine_table, figure_lines
+from paretosoc.dse.papers.mobile_i.views.pictures import (
+    engine_table,
+    figure_lines,
+    front_picture,
+    fronts_picture,
+)
 from paretosoc.dse.papers.mobile_i.views.trace import FULL_PERIODS, periodic_trace_bytes
 from paretosoc.results.export.trace import microseconds
 from paretosoc.results.plots.picture import Text

@@ -15,7 +15,7 @@ import pytest
 import paretosoc as dse
 from paretosoc.dse.cli.main import run
 from paretosoc.dse.cli.search.explore import EffortOptions
-from paretosoc.dse.server.live.campaign import LiveCampaign
+from paretosoc.dse.server.live.explore import LiveCampaign
 from paretosoc.dse.tools.campaign.execute.exploration import explore_run
 from paretosoc.dse.tools.campaign.execute.planning import plan_store
 from paretosoc.dse.tools.campaign.execute.runner import do_missing

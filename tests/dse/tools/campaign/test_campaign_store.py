@@ -16,9 +16,8 @@ from pathlib import Path
 import pytest
 
 import paretosoc.common.files
-from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers
 from paretosoc.dse.tools.campaign.execute.runner import do_missing
-from paretosoc.dse.tools.campaign.execute.workers import SameProcess
+from paretosoc.dse.tools.campaign.execute.workers import LocalWorkers, SameProcess
 from paretosoc.dse.tools.campaign.plan.plan import make_plan
 from paretosoc.dse.tools.campaign.plan.run_inputs import inputs_of
 from paretosoc.dse.tools.campaign.store.liveness_lock import Owner, forget_dead
@@ -304,7 +303,7 @@ def test_workers_end_with_the_process_that_started_them(tmp_path):
         "import sys\n"
         "from pathlib import Path\n"
         "from campaign_runs import slow_run\n"
-        "from paretosoc.dse.tools.campaign.execute.local_workers import LocalWorkers\n"
+        "from paretosoc.dse.tools.campaign.execute.workers import LocalWorkers\n"
         "from paretosoc.dse.tools.campaign.execute.runner import do_missing\n"
         "from paretosoc.dse.tools.campaign.store.store import Store\n"
         "if __name__ == '__main__':\n"

@@ -25,8 +25,14 @@ from paretosoc.dse.engines.explore import explore_problem
 from paretosoc.dse.errors import WorkloadError
 from paretosoc.dse.tools.analysis.cost_draws import stated_errors, with_factors
 from paretosoc.dse.tools.campaign.execute import exploration
-from paretosoc.dse.tools.choose.boards import Board, Figure, Standing, in_order, standing_of
-from paretosoc.dse.tools.choose.formats import choose_formats
+from paretosoc.dse.tools.choose.boards import (
+    Board,
+    Figure,
+    Standing,
+    choose_formats,
+    in_order,
+    standing_of,
+)
 from paretosoc.dse.tools.choose.judge import ENERGY, nearest_row
 from paretosoc.dse.tools.choose.table import three_digits
 from paretosoc.fitness.objectives import make_outcomes

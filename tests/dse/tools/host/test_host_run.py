@@ -20,12 +20,14 @@ from paretosoc.dse.tools.host.machine.host_units import Host, HostUnit, free_cor
 from paretosoc.dse.tools.host.machine.machine import HostMachine
 from paretosoc.dse.tools.host.machine.sub_models import write_sub_models
 from paretosoc.dse.tools.host.measure import measuring, memory_rates
-from paretosoc.dse.tools.host.measure.fidelity import PASSES, measure_fidelity, sample_rows
-from paretosoc.dse.tools.host.measure.fidelity_figures import (
+from paretosoc.dse.tools.host.measure.fidelity import (
+    PASSES,
     Fidelity,
     FidelityPoint,
     Prediction,
     agreement,
+    measure_fidelity,
+    sample_rows,
     summary_of,
 )
 from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
@@ -255,7 +257,7 @@ def test_agreement():
 
 
 def test_the_picture_has_every_point():
-    from paretosoc.dse.tools.host.measure.fidelity_figures import draw_fidelity
+    from paretosoc.dse.tools.host.measure.fidelity import draw_fidelity
     from paretosoc.results.plots.style import COLOURS
 
     points = tuple(
