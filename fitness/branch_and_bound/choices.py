@@ -90,7 +90,11 @@ def make_branching_rules(
     trades = has_trade_off(problem, objectives)
     rows = sorted((row for row in prices if trades or row[0] == 0), key=lambda row: row[0])
     price = np.array(rows, dtype=np.int64).reshape(len(rows), 1 + units + len(networks))[:, 1:]
-    sums = price[:, [*sorted(set(problem.unit_of)), *range(units, units + len(networks))]].sum(1)
+    sums = price[:, units:].sum(axis=1)
+    for unit in set(problem.unit_of):
+        # A unit counts once, with the largest price of its number formats.
+        formats = [u for u, first in enumerate(problem.unit_of) if first == unit]
+        sums += price[:, formats].max(axis=1)
     time_rows = sum(row[0] == 0 for row in rows)
     dearest = max((max(2 * max(row[1:]), sum(row[1:])) for row in rows), default=1)
     optional = optional_domains(problem) if time_rows < len(rows) else []

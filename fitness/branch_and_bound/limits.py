@@ -59,6 +59,8 @@ def min_dynamic_energy(plan, tree, chosen, state):
     """Return the least dynamic energy: of ended instances, of the work left of running ones, and
     the smallest of the rest.
 
+    Leaves the first two in ``tree.spent``.
+
     Energy that shared units have already drawn is accounted apart from the instances running there.
     """
     now = state.run.now

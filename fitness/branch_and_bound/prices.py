@@ -206,7 +206,7 @@ class _Left:
         """Return near the best prices in mW for the energy at a makespan."""
         from paretosoc.fitness.multipliers.kernels import improve
 
-        kinds, part = len(self._units), self._part(state)
+        kinds, part, box = len(self._units), self._part(state), self._box
         energy = self.least_energy((0,) * (kinds + len(self._chains)), state, 0.0)
         room = self._weights(
             energy, np.full(kinds, makespan_ps), np.where(self._chains, makespan_ps, 0.0)
@@ -215,17 +215,7 @@ class _Left:
         best, weights = energy, np.zeros(len(room))
         for _ in range(ENERGY_TURNS if energy > 0 else 0):
             room[0] = energy
-            improve(
-                part,
-                self._box,
-                room,
-                makespan_ps,
-                kinds,
-                shares,
-                ENERGY_ROUNDS,
-                STEP,
-                self._scratch,
-            )
+            improve(part, box, room, makespan_ps, kinds, shares, ENERGY_ROUNDS, STEP, self._scratch)
             if shares[0] <= 0.0:
                 break
             found = np.divide(shares, room, out=np.zeros(len(room)), where=room > 0)

@@ -25,7 +25,7 @@ MAX_CUTS = 8
 
 
 @jit
-def _has_room(plan, rules, chosen, s):
+def _can_run_all(plan, rules, chosen, s):
     """Return whether all open groups of chains can run if only domains of the set s may be on."""
     for n in range(plan.networks):
         g = chosen.first_open[n]
@@ -106,7 +106,7 @@ def is_fathomed_by_trade_off(plan, rules, chosen, state, tree, idle, energy):
                     for u in range(plan.units):
                         if plan.clock[u, 0] == rules.optional[k]:
                             power += tree.min_idle[u]
-            if _has_room(plan, rules, chosen, s):
+            if _can_run_all(plan, rules, chosen, s):
                 _fill_lines(plan, rules, state, tree, s, energy)
                 if not _leaves_no_room(rules, tree, power, energy):
                     return False
@@ -135,8 +135,10 @@ def _first_slower(tree, time, count):
 
 @jit
 def _leaves_no_room(rules, tree, power, fixed):
-    """Return the same for one set, with its idle power and lines. The tangent of the
-    least energy, which is convex, is computed again where it is too low."""
+    """Return the same for one set, with its idle power and lines.
+
+    The tangent of the least energy, which is convex, is computed again if it is too low.
+    """
     time, count = rules.trade_time, tree.progress.members
     if rules.period_ps >= 0:
         power, fixed = np.int64(0), fixed + power * rules.period_ps

@@ -23,7 +23,6 @@ import numpy as np
 
 from paretosoc.common.units import UHZ_PS
 from paretosoc.fitness.check.choices import least_loss, least_memory
-from paretosoc.fitness.check.costs import fill_rest
 from paretosoc.fitness.check.facts import (
     ENERGY,
     LOSS,
@@ -34,7 +33,7 @@ from paretosoc.fitness.check.facts import (
     TOKEN_ENERGY,
     TOKEN_TIME,
 )
-from paretosoc.fitness.check.priced import add_priced, find_open
+from paretosoc.fitness.check.priced import add_priced, fill_rest, find_open
 from paretosoc.fitness.check.timeline import continues, first_open, leaves_with, moving_ps
 from paretosoc.fitness.check.trade_off import closed_by_trade_off, last_step
 from paretosoc.fitness.check.work import ENDED, FAR, OVER, RUNNING

@@ -11,13 +11,102 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretosoc.fitness.check.costs import price_of, table_of
+from paretosoc.fitness.check.costs import price_of
 from paretosoc.fitness.check.work import ENDED, FAR, RUNNING
 from paretosoc.fitness.simulator.jit import jit
 
 if TYPE_CHECKING:
     from paretosoc.fitness.check.facts import Facts
     from paretosoc.fitness.check.work import Int, Work
+
+
+@jit
+def table_of(facts: Facts, p: Int, on: Int) -> Int:
+    """Return the table of a row of prices if only these optional domains are on."""
+    if p < facts.time_rows:
+        return p
+    table: Int = p + on * (facts.price_sum.shape[0] - facts.time_rows)
+    return table
+
+
+@jit
+def fill_rest(
+    facts: Facts, work: Work, row: Int, n: Int, first: Int, begin: Int, end: Int, on: Int
+) -> None:
+    """Fill the smallest sums of a chain for rows of prices from ``begin`` to ``end``.
+
+    They are those from each group on, from its end to the group ``first``, unless they are known.
+    Of a network that is no chain, those of each group are filled.
+    """
+    for p in range(begin, end):
+        r = table_of(facts, p, on)
+        while work.rest_from[row, r, n] > first:
+            work.rest_from[row, r, n] -= 1
+            g = work.rest_from[row, r, n]
+            if facts.is_chain[n] == 0:
+                _fill_group(facts, work, row, p, g, on)
+            elif g == facts.first_group[n]:
+                _fill_chain(facts, work, row, p, n, on)
+            else:
+                for before in range(facts.units):
+                    for left in range(max(facts.counted[n], 0) + 1):
+                        least = FAR
+                        for u in range(facts.units):
+                            least = min(
+                                least, _rest_on(facts, work, row, p, g, before, left, u, on)
+                            )
+                        work.rest[row, r, g, before, left] = least
+
+
+@jit
+def _may_run(facts: Facts, g: Int, u: Int, on: Int) -> bool:
+    """Return whether a group may be on a unit that needs no other optional domain."""
+    return bool(facts.allowed[g, u] != 0 and facts.unit_set[u] & ~on == 0)
+
+
+@jit
+def _fill_group(facts: Facts, work: Work, row: Int, p: Int, g: Int, on: Int) -> None:
+    r = table_of(facts, p, on)
+    work.priced_anywhere[row, r, g] = FAR
+    for u in range(facts.units):
+        if _may_run(facts, g, u, on):
+            least = min(work.priced_anywhere[row, r, g], work.priced_on[row, p, u, g])
+            work.priced_anywhere[row, r, g] = least
+
+
+@jit
+def _fill_chain(facts: Facts, work: Work, row: Int, p: Int, n: Int, on: Int) -> None:
+    """Fill the smallest sum of a whole chain."""
+    first, r = facts.first_group[n], table_of(facts, p, on)
+    work.whole_chain[row, r, n] = FAR
+    for u in range(facts.units):
+        if _may_run(facts, first, u, on):
+            least = work.priced_on[row, p, u, first]
+            if first + 1 < facts.end_group[n]:
+                rest = work.rest[row, r, first + 1, u, max(facts.counted[n], 0)]
+                least = FAR if rest == FAR else least + rest
+            work.whole_chain[row, r, n] = min(work.whole_chain[row, r, n], least)
+
+
+@jit
+def _rest_on(
+    facts: Facts, work: Work, row: Int, p: Int, g: Int, before: Int, left: Int, u: Int, on: Int
+) -> Int:
+    """Return the smallest sum of a chain from group g on with g on unit u, or FAR."""
+    n = facts.network_of_group[g]
+    if facts.counted[n] >= 0 and facts.unit_of[u] != facts.unit_of[before]:
+        left -= 1
+    if left < 0 or not _may_run(facts, g, u, on):
+        return FAR
+    at = (facts.chain_edge[g] * facts.units + before) * facts.units + u
+    priced: Int = facts.network_price[p, n] * facts.delay_ps[at]
+    priced += work.priced_on[row, p, u, g]
+    if g + 1 < facts.end_group[n]:
+        rest = work.rest[row, table_of(facts, p, on), g + 1, u, left]
+        if rest == FAR:
+            return FAR
+        priced += rest
+    return priced
 
 
 @jit

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paretosoc.fitness.check.costs import fill_rest
-from paretosoc.fitness.check.priced import add_priced
+from paretosoc.fitness.check.priced import add_priced, fill_rest
 from paretosoc.fitness.check.work import ENDED
 from paretosoc.fitness.simulator.jit import jit
 
