@@ -65,6 +65,8 @@ one comes."""
 NODES_PER_EVALUATION = 8
 """Nodes of a turn, as a multiple of the evaluations before it. A turn takes two to four times as
 long as these evaluations. With 3 nodes a turn is shorter, but the proof is found a turn later."""
+FEW_GROUPS = 48
+"""With more groups a turn has fewer nodes, by the square: each takes longer and proves less."""
 
 
 def nsga2_and_exact(space: DesignSpace, *, seed: int) -> ResumableEngine:
@@ -118,10 +120,11 @@ class AutoEngine:
         rows, objectives = self._nsga2.members
         if self._parts is not None:
             objectives = self._parts(rows).objectives
+        share = min(1.0, FEW_GROUPS / self._problem.group_count) ** 2
         result = find_front(
             self._problem,
             known=Incumbents(objectives, rows),
-            max_nodes=NODES_PER_EVALUATION * self._evaluated,
+            max_nodes=max(1, int(share * NODES_PER_EVALUATION * self._evaluated)),
             jobs=1,
         )
         known = set(map(tuple, objectives.tolist()))
