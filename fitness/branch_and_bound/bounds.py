@@ -8,18 +8,17 @@ left and the work left, in the smallest stand-alone times over the choices.
 import numpy as np
 
 from paretosoc.common.units import UHZ_PS
+from paretosoc.fitness.branch_and_bound.branching_rules import BLOCKS
 from paretosoc.fitness.branch_and_bound.priced_times import (
-    fill_anywhere_of,
+    fill_open,
     fill_priced,
-    fill_priced_left,
-    fill_rests,
-    knows_rest,
-    table_of,
+    priced_left,
 )
 from paretosoc.fitness.simulator.jit import jit
 from paretosoc.fitness.simulator.state import (
     NEVER,
 )
+from paretosoc.fitness.simulator.types.vectors import all_lanes, integers, put
 from paretosoc.results.problem.arithmetic import BY_SOURCE, BY_TARGET, WORK_PER_PS
 
 POINT_BITS = 63
@@ -40,8 +39,8 @@ def fill_unit(plan, rules, u, tree):
         if plan.grows:
             tree.step[g * plan.units + u] = NEVER
             tree.energy_step[g * plan.units + u] = NEVER
-        for p in range(rules.price_sum.shape[0]):
-            tree.priced_on[p, g * plan.units + u] = NEVER
+        for b in range(BLOCKS):
+            put(tree.priced_on, (b, g * plan.units + u), all_lanes(NEVER))
     tree.min_idle[u] = NEVER
     clocks = plan.clock.shape[1]
     for c in range(clocks):
@@ -66,10 +65,9 @@ def fill_unit(plan, rules, u, tree):
                     tree.step[at] = min(tree.step[at], step)
                     step *= plan.cost[row + g].dynamic_mw
                     tree.energy_step[at] = min(tree.energy_step[at], step)
-                for p in range(rules.time_rows, rules.price_sum.shape[0]):
-                    price = rules.unit_price[p, u] + rules.network_price[p, rules.network[g]]
-                    priced = price * time + energy
-                    tree.priced_on[p, at] = min(tree.priced_on[p, at], priced)
+                if rules.price_rows[1] > 0:
+                    priced = _price_on(rules, 1, g, u) * time + energy
+                    put(tree.priced_on, (1, at), min(integers(tree.priced_on, (1, at)), priced))
         c = clocks - 1
         while c >= 0:
             if plan.clock[u, c] >= 0:
@@ -84,9 +82,14 @@ def fill_unit(plan, rules, u, tree):
     for g in range(plan.groups):
         at = g * plan.units + u
         if rules.allowed[at]:
-            for p in range(rules.time_rows):
-                price = rules.unit_price[p, u] + rules.network_price[p, rules.network[g]]
-                tree.priced_on[p, at] = price * tree.fastest[at]
+            put(tree.priced_on, (0, at), _price_on(rules, 0, g, u) * tree.fastest[at])
+
+
+@jit
+def _price_on(rules, b, g, u):
+    """Return the prices of the time of a group on a unit, by the rows of a block."""
+    network = integers(rules.network_price, (b, rules.network[g]))
+    return integers(rules.unit_price, (b, u)) + network
 
 
 @jit
@@ -206,19 +209,6 @@ def _open_head(plan, rules, units, g):
 
 
 @jit
-def fill_open(plan, rules, n, begin, end, s, tree):
-    """Fill the tables of open groups of network n for rows of prices from ``begin`` to ``end``."""
-    last = rules.first[n] + rules.size[n] - 1
-    for p in range(begin, end):
-        r = table_of(rules, p, s)
-        if not rules.is_chain[n]:
-            if tree.rest_from[n, r] > 0:
-                fill_anywhere_of(plan, rules, n, p, s, tree)
-        elif tree.units[last] < 0 and not knows_rest(rules, n, r, tree):
-            fill_rests(plan, rules, n, p, s, tree)
-
-
-@jit
 def fill_paths(plan, rules, n, tree):
     """Fill the smallest times and longest paths of network n.
 
@@ -229,7 +219,7 @@ def fill_paths(plan, rules, n, tree):
     longest, growth = np.int64(0), np.int64(0)
     first = rules.first[n]
     last = first + rules.size[n] - 1
-    fill_open(plan, rules, n, np.int64(0), rules.time_rows, np.int64(rules.set_count - 1), tree)
+    fill_open(plan, rules, n, np.int64(0), tree)
     for back in range(rules.size[n]):
         g = last - back
         u = tree.units[g]
@@ -401,8 +391,6 @@ def _work_bound(plan, rules, state, tree):
             if tree.units[g] >= 0:
                 load[plan.unit_of[tree.units[g]]] += least
     most = np.int64(0)
-    every = np.int64(rules.set_count - 1)
-    fill_priced_left(plan, rules, state, np.int64(0), rules.time_rows, every, tree)
     for q in range(plan.queues):
         if state.unit[q].free == 0:
             # A running group counts with its remaining work only.
@@ -412,8 +400,10 @@ def _work_bound(plan, rules, state, tree):
             total -= done
     for u in range(plan.units):
         most = max(most, load[u])
-    for p in range(rules.time_rows):
-        most = max(most, -((-tree.priced_left[p]) // rules.price_sum[p]))
+    if rules.price_rows[0] > 0:
+        put(tree.line, 0, priced_left(plan, rules, state, np.int64(0), tree))
+        for p in range(rules.price_rows[0]):
+            most = max(most, -((-tree.line[p]) // rules.price_sum[0, p]))
     return now + max(most, -((-total) // plan.unit_count))
 
 

@@ -11,6 +11,8 @@ from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.types.tables import Tables
 
 UNLIMITED = -1
+BLOCKS = 2
+"""Of rows of prices: those of the makespan, then those of energy."""
 # Minimised figures, entries of BranchingRules.objective.
 MAKESPAN, NETWORK_LATENCY, RATE_SUM, ENERGY, POWER, TOKEN_TIME, TOKEN_ENERGY, LOSS, MEMORY = range(
     9
@@ -97,17 +99,18 @@ class BranchingRules(Tables):
     """[units]: those that it needs."""
     last_unfit: IntArray
     """[sets, networks]: the last group that no unit can run with these domains, or -1."""
+    price_rows: IntArray
+    """[blocks]: rows of prices. There are none of energy unless makespan and energy are the two
+    objectives."""
     unit_price: IntArray
-    """[prices, units]: see :mod:`fitness.branch_and_bound.prices`. Rows of energy come last."""
+    """[blocks, units, rows]: see :mod:`fitness.branch_and_bound.prices`. Rows beyond
+    ``price_rows`` are 0."""
     network_price: IntArray
-    """[prices, networks]: 0 for a network that is no chain."""
-    time_rows: int
-    """Rows of the makespan. The others are of energy: there are none unless makespan and energy
-    are the two objectives."""
+    """[blocks, networks, rows]: 0 for a network that is no chain."""
     has_graphs: int
     """1 if some network is no chain."""
     price_sum: IntArray
-    """[prices]: of all units, each once, and networks."""
+    """[blocks, rows]: of all units, each once, and networks."""
     trade_time: int
     """Position of the makespan among the two."""
     trade_longest: int

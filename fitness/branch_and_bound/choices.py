@@ -9,6 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.branch_and_bound.branching_rules import (
+    BLOCKS,
     ENERGY,
     LOSS,
     MAKESPAN,
@@ -22,6 +23,7 @@ from paretosoc.fitness.branch_and_bound.branching_rules import (
     BranchingRules,
 )
 from paretosoc.fitness.memory import memory_tables_of
+from paretosoc.fitness.simulator.types.tables import LANES
 from paretosoc.results.problem.interchangeable import interchangeable_before
 from paretosoc.results.problem.limits import (
     DEADLINE,
@@ -88,16 +90,18 @@ def make_branching_rules(
     memory = _memory(problem)
     limits = limits_by_owner(problem, TRANSITIONS)
     trades = has_trade_off(problem, objectives)
-    rows = sorted((row for row in prices if trades or row[0] == 0), key=lambda row: row[0])
-    price = np.array(rows, dtype=np.int64).reshape(len(rows), 1 + units + len(networks))[:, 1:]
-    sums = price[:, units:].sum(axis=1)
-    for unit in set(problem.unit_of):
-        # A unit counts once, with the largest price of its number formats.
-        formats = [u for u, first in enumerate(problem.unit_of) if first == unit]
-        sums += price[:, formats].max(axis=1)
-    time_rows = sum(row[0] == 0 for row in rows)
+    rows = [row for row in prices if trades or row[0] == 0]
+    price_rows = [sum(row[0] == block for row in rows) for block in range(BLOCKS)]
+    price = np.zeros((BLOCKS, units + len(networks), LANES), dtype=np.int64)
+    for block, count in enumerate(price_rows):
+        own = [row[1:] for row in rows if row[0] == block]
+        price[block, :, :count] = (
+            np.array(own, dtype=np.int64).reshape(count, units + len(networks)).T
+        )
+    # A unit counts once, with the largest price of its number formats.
+    formats = [[u for u, o in enumerate(problem.unit_of) if o == unit] for unit in problem.unit_of]
     dearest = max((max(2 * max(row[1:]), sum(row[1:])) for row in rows), default=1)
-    optional = optional_domains(problem) if time_rows < len(rows) else []
+    optional = optional_domains(problem) if price_rows[1] else []
     needed = [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in problem.units]
     return BranchingRules(
         allowed=problem.allowed.astype(np.int64).reshape(-1),
@@ -135,12 +139,13 @@ def make_branching_rules(
         set_count=1 << len(optional),
         unit_set=_ints(needed),
         last_unfit=_last_unfit(problem, needed, 1 << len(optional)),
-        time_rows=time_rows,
+        price_rows=_ints(price_rows),
         has_graphs=int(not all(chains)),
         unit_price=np.ascontiguousarray(price[:, :units]),
-        network_price=price[:, units:] * _ints([int(chain) for chain in chains]),
-        price_sum=sums.astype(np.int64),
-        trade_time=kinds.index(MAKESPAN) if time_rows < len(rows) else -1,
+        network_price=price[:, units:] * _ints([int(chain) for chain in chains])[:, None],
+        price_sum=price[:, units:].sum(axis=1)
+        + sum(price[:, own].max(axis=1) for u, own in enumerate(formats) if own[0] == u),
+        trade_time=kinds.index(MAKESPAN) if price_rows[1] else -1,
         trade_longest=PRICE_TIMES_TIME // max(dearest, 1),
         tolerance_ppm=tolerance_ppm,
         power_cap_mw=_power_cap(problem),

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.fitness.branch_and_bound.branching_rules import BranchingRules
+from paretosoc.fitness.branch_and_bound.branching_rules import BLOCKS, BranchingRules
 from paretosoc.fitness.simulator.layout import Plan
 from paretosoc.fitness.simulator.state import JOB_STATE, RUN, UNIT
 from paretosoc.fitness.simulator.types.tables import (
+    LANES,
     RecordArray,
     Tables,
     record,
@@ -99,17 +100,17 @@ class SearchTree(Tables):
     energy_step: Annotated[IntArray, "groups x units"]
     """By how much they grow at least from repeat to repeat."""
     energy_step_anywhere: Annotated[IntArray, "groups"]
-    priced_on: Annotated[IntArray, "prices, groups x units"]
-    """Smallest priced times. Those of rows of energy are with the energy."""
-    priced_anywhere: Annotated[IntArray, "groups, tables"]
-    """The smallest of them over the units, of a graph. *Tables* are the rows of the makespan, then
-    those of energy for each set of domains that may be on."""
-    priced: Annotated[IntArray, "groups, prices"]
+    priced_on: Annotated[IntArray, "blocks, groups x units, rows"]
+    """Smallest priced times; :mod:`fitness.branch_and_bound.priced_times` has blocks and tables.
+    Those of rows of energy are with the energy."""
+    priced_anywhere: Annotated[IntArray, "tables, groups, rows"]
+    """The smallest of them over the units, of a graph."""
+    priced: Annotated[IntArray, "blocks, groups, rows"]
     """Those of ``units``. In a chain whose groups all have units: of all groups after each, without
     its own."""
-    priced_from: Annotated[IntArray, "units, layers"]
+    priced_from: Annotated[IntArray, "units, layers, rows"]
     """Work array: least priced time of a chain from a group on, by its unit."""
-    rest: Annotated[IntArray, "tables, groups, units, layers"]
+    rest: Annotated[IntArray, "tables, groups, units, layers, rows"]
     """Least priced time of a chain from an open group on, with all transitions: by the unit of the
     group before and by how many transitions are left, or NEVER."""
     rest_from: Annotated[IntArray, "networks, tables"]
@@ -117,14 +118,13 @@ class SearchTree(Tables):
     first."""
     rest_left: Annotated[IntArray, "networks, tables"]
     """It is filled for up to so many transitions that are left."""
-    open_chain: Annotated[IntArray, "networks, tables"]
+    open_chain: Annotated[IntArray, "networks, tables, rows"]
     """The same of a whole chain."""
-    line: Annotated[IntArray, "prices"]
-    """Work array of :mod:`fitness.branch_and_bound.trade_off`."""
+    line: Annotated[IntArray, "rows"]
+    """Work array: by how much the row of the trade-off raises the energy at a makespan of 0, or
+    the priced time of all that is left."""
     spent: Annotated[IntArray, "1"]
     """Dynamic energy of what has started."""
-    priced_left: Annotated[IntArray, "prices"]
-    """Work array."""
     first_left: Annotated[IntArray, "networks"]
     """The first group of a chain that has not started in its repeat, or -1."""
     repeats_left: Annotated[IntArray, "networks"]
@@ -178,8 +178,9 @@ def make_search_tree(
             "words": _snapshot_words(plan),
             "members": members,
             "objectives": len(rules.objective),
-            "prices": len(rules.price_sum),
-            "tables": rules.time_rows + rules.set_count * (len(rules.price_sum) - rules.time_rows),
+            "blocks": BLOCKS,
+            "rows": LANES,
+            "tables": 1 + rules.set_count * bool(rules.price_rows[1]),
             "1": 1,
             "layers": max(1, int(rules.layers.max())),
             "figures": len(rules.memory_cap_bytes),

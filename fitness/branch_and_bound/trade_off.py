@@ -17,9 +17,9 @@ that need no other domain. A domain that may be off is either on, or its units r
 
 import numpy as np
 
-from paretosoc.fitness.branch_and_bound.bounds import fill_open
-from paretosoc.fitness.branch_and_bound.priced_times import fill_priced_left
+from paretosoc.fitness.branch_and_bound.priced_times import fill_open, priced_left
 from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.types.vectors import integers, put
 
 MAX_CUTS = 8
 
@@ -38,23 +38,20 @@ def _can_run_all(plan, rules, chosen, s):
 def _fill_lines(plan, rules, state, tree, s, energy):
     """Fill by how much the energy at a makespan of 0 is above ``energy``, the bound of the dynamic
     energy, on the line of every row."""
-    rows = np.int64(rules.price_sum.shape[0])
     for n in range(plan.networks):
-        fill_open(plan, rules, n, rules.time_rows, rows, s, tree)
-    fill_priced_left(plan, rules, state, rules.time_rows, rows, s, tree)
-    for p in range(rules.time_rows, rows):
-        more = tree.spent[0] + tree.priced_left[p] - energy
-        tree.line[p] = more + rules.price_sum[p] * state.run.now
+        fill_open(plan, rules, n, 1 + s, tree)
+    more = priced_left(plan, rules, state, 1 + s, tree) + (tree.spent[0] - energy)
+    put(tree.line, 0, more + integers(rules.price_sum, (1, 0)) * state.run.now)
 
 
 @jit
 def _min_energy_at(rules, tree, energy, power, time):
     """Return the least energy, which is convex, at the makespan ``time``, and its slope."""
     more, slope = np.int64(0), np.int64(0)
-    for p in range(rules.time_rows, rules.price_sum.shape[0]):
-        value = tree.line[p] - rules.price_sum[p] * time
+    for p in range(rules.price_rows[1]):
+        value = tree.line[p] - rules.price_sum[1, p] * time
         if value > more:
-            more, slope = value, rules.price_sum[p]
+            more, slope = value, rules.price_sum[1, p]
     return energy + power * time + more, power - slope
 
 
