@@ -41,9 +41,9 @@ MOST_SUBSETS = 16
 ENERGY_ROUNDS, ENERGY_TURNS = 60, 5
 ENERGY_RISE = 1.003
 """The bound of the energy is searched for again while it rises by this factor."""
-FIRST_ENERGY_ROWS, MOST_ENERGY_ROWS = 6, 10
+FIRST_ENERGY_ROWS, MOST_ENERGY_ROWS = 8, 16
 """The first rows are for whole networks."""
-LEAST_RISE = 2e-3
+LEAST_RISE = 5e-4
 """A row of energy raises the mean bound by this share of the best bound at least."""
 LONGER = (1.0, 1.1, 1.25, 1.5, 2.0, 3.0)
 """Makespans for rows of energy, over the bound of the makespan."""

@@ -38,6 +38,7 @@ from paretosoc.fitness.check.timeline import continues, first_open, leaves_with,
 from paretosoc.fitness.check.trade_off import closed_by_trade_off, last_step
 from paretosoc.fitness.check.work import ENDED, FAR, OVER, RUNNING
 from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.types.vectors import all_lanes, put
 from paretosoc.results.front.proof_tree import MEMBERS, POWER_LIMIT, TIME_LIMIT
 from paretosoc.results.problem.arithmetic import WORK_PER_PS
 
@@ -85,12 +86,10 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
         work.busy[u] = 0
     for n in range(facts.networks):
         work.network_end[n] = 0
-    for p in range(facts.time_rows):
-        work.priced[p] = 0
-    every = np.int64(facts.set_count - 1)
+    put(work.priced, 0, all_lanes(0))
     for n in range(facts.networks):
         find_open(facts, work, n)
-        fill_rest(facts, work, costs, n, work.open_from[n], np.int64(0), facts.time_rows, every)
+        fill_rest(facts, work, costs, n, work.open_from[n], np.int64(0))
     for k in range(facts.instances):
         i = facts.order[k]
         unit = work.units[facts.group_of[i]]
@@ -111,7 +110,7 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
                 least = _least_start(facts, work, i, unit, now)
             total += time
             work.takes_ps[i], work.waits_ps[i] = time, least - now
-            add_priced(facts, work, row, costs, i, np.int64(0), facts.time_rows, every)
+            add_priced(facts, work, row, costs, i, np.int64(0))
             if unit >= 0:
                 work.busy[facts.unit_of[unit]] += time
             least += time
@@ -121,8 +120,8 @@ def _time_bounds(facts: Facts, work: Work, row: Int, costs: Int) -> Int:
     bound = now - (-total) // facts.unit_count
     for u in range(facts.units):
         bound = max(bound, now + work.busy[u])
-    for p in range(facts.time_rows):
-        bound = max(bound, now - (-work.priced[p]) // facts.price_sum[p])
+    for p in range(facts.price_rows[0]):
+        bound = max(bound, now - (-work.priced[p]) // facts.price_sum[0, p])
     for n in range(facts.networks):
         bound = max(bound, work.network_end[n])
     return bound

@@ -6,12 +6,13 @@ start there in the timeline without a further choice.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paretosoc.fitness.check.work import FAR
+from paretosoc.fitness.check.work import BLOCKS, FAR
 from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.types.vectors import all_lanes, integers, put, where
 
 if TYPE_CHECKING:
     from paretosoc.fitness.check.facts import Facts
@@ -75,9 +76,11 @@ def _copy_unit(facts: Facts, work: Work, row: Int, u: Int) -> None:
         if facts.grows:
             work.step_ps[row, u, g] = work.step_ps[row - 1, u, g]
             work.step_fj[row, u, g] = work.step_fj[row - 1, u, g]
-    for p in range(facts.price_sum.shape[0]):
-        for g in range(facts.groups):
-            work.priced_on[row, p, u, g] = work.priced_on[row - 1, p, u, g]
+    for block in range(BLOCKS):
+        if facts.price_rows[block] > 0:
+            for g in range(facts.groups):
+                known = integers(work.priced_on, (row - 1, block, u, g))
+                put(work.priced_on, (row, block, u, g), known)
 
 
 @jit
@@ -90,9 +93,8 @@ def _fill_unit(facts: Facts, work: Work, row: Int, u: Int) -> None:
         if facts.grows:
             work.step_ps[row, u, g] = FAR
             work.step_fj[row, u, g] = FAR
-    for p in range(facts.price_sum.shape[0]):
-        for g in range(facts.groups):
-            work.priced_on[row, p, u, g] = FAR
+        for block in range(BLOCKS):
+            put(work.priced_on, (row, block, u, g), all_lanes(FAR))
     first, end = facts.clock_start[u], facts.clock_start[u + 1]
     for c in range(first, end):
         work.digit[c] = _first_point(work.points[facts.clock[c]])
@@ -128,11 +130,11 @@ def _fill_choice(facts: Facts, work: Work, row: Int, u: Int, choice: Int) -> Non
             step = facts.step_ps[choice, g]
             work.step_ps[row, u, g] = min(work.step_ps[row, u, g], step)
             work.step_fj[row, u, g] = min(work.step_fj[row, u, g], step * power)
-        for p in range(facts.price_sum.shape[0]):
-            priced = price_of(facts, p, u, g) * time
-            if p >= facts.time_rows:
-                priced += energy
-            work.priced_on[row, p, u, g] = min(work.priced_on[row, p, u, g], priced)
+        for block in range(BLOCKS):
+            if facts.price_rows[block] > 0:
+                priced = price_of(facts, block, u, g) * time + block * energy
+                known = integers(work.priced_on, (row, block, u, g))
+                put(work.priced_on, (row, block, u, g), smaller(known, priced))
 
 
 @jit
@@ -159,7 +161,13 @@ def _fill_anywhere(facts: Facts, work: Work, row: Int) -> None:
 
 
 @jit
-def price_of(facts: Facts, p: Int, u: Int, g: Int) -> Int:
-    """Return the price of a group's time on a unit."""
-    price: Int = facts.unit_price[p, u] + facts.network_price[p, facts.network_of_group[g]]
-    return price
+def price_of(facts: Facts, block: Int, u: Int, g: Int) -> Any:
+    """Return the prices of a group's time on a unit, by the rows of a block."""
+    network = integers(facts.network_price, (block, facts.network_of_group[g]))
+    return integers(facts.unit_price, (block, u)) + network
+
+
+@jit
+def smaller(one: Any, other: Any) -> Any:
+    """Return the smaller of two vectors in each lane."""
+    return where(one < other, one, other)

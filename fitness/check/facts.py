@@ -182,14 +182,14 @@ class Facts(Tables):
     """[units]: those that a unit needs."""
     fits: IntArray
     """[sets, groups]: 1 if a group may be on a unit that needs no others."""
-    time_rows: int
-    """Rows of prices that bound the makespan. The others are of energy."""
+    price_rows: IntArray
+    """[blocks]: rows of prices of the makespan, and of energy."""
     unit_price: IntArray
-    """[prices, units]"""
+    """[blocks, units, rows]: 0 beyond ``price_rows``, as the next two."""
     network_price: IntArray
-    """[prices, networks]: 0 for a network that is no chain."""
+    """[blocks, networks, rows]: 0 for a network that is no chain."""
     price_sum: IntArray
-    """[prices]: of all units, each with the largest of its entries, and all networks."""
+    """[blocks, rows]: of all units, each with the largest of its entries, and all networks."""
     chain_edge: IntArray
     """[groups]: the edge from the group before in a chain, or -1."""
     counted: IntArray

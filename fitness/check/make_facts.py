@@ -25,6 +25,8 @@ from paretosoc.fitness.check.facts import (
 )
 from paretosoc.fitness.check.interpreted import BEYOND, numbers
 from paretosoc.fitness.check.target import LemmaTarget
+from paretosoc.fitness.check.work import BLOCKS
+from paretosoc.fitness.simulator.types.tables import LANES
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import SHARED
 from paretosoc.results.problem.interchangeable import interchangeable_before
@@ -100,8 +102,11 @@ def make_facts(
     limited = problem.power_cap_mw is not None or problem.energy_budget_fj is not None
     may_be_off = [d for d, domain in enumerate(problem.domains) if domain.may_be_off]
     traded = set(kinds) == {MAKESPAN, ENERGY} and len(kinds) == 2
-    prices = sorted((row for row in claim.prices if traded or row[0] == 0), key=lambda row: row[0])
-    traded &= any(row[0] for row in prices)
+    prices = [row for row in claim.prices if traded or row[0] == 0]
+    by_block = [[row[1:] for row in prices if row[0] == block] for block in range(BLOCKS)]
+    if max(map(len, by_block)) > LANES:
+        raise ResultError(f"prices: at most {LANES} rows that begin with 0, and as many with 1")
+    traded &= bool(by_block[1])
     optional = may_be_off[:MOST_OPTIONAL] if traded else []
     needs = [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in units]
     most_points = max(len(domain.allowed) for domain in problem.domains)
@@ -110,8 +115,10 @@ def make_facts(
     dearest = max((max(2 * max(row[1:]), sum(row[1:])) for row in prices), default=0)
     if dearest * max(_longest_ps(problem), 1) > PRICE_TIMES_TIME and not exact:
         raise ResultError("prices: products with times need more than 64 bits")
-    price = _array([list(row[1:]) for row in prices], exact).reshape(-1, len(units) + len(networks))
-    of_unit = price[:, : len(units)]
+    price = np.zeros((BLOCKS, len(units) + len(networks), LANES), dtype=numbers(exact))
+    for block, own in enumerate(by_block):
+        price[block, :, : len(own)] = _array(own, exact).reshape(len(own), price.shape[1]).T
+    of_unit, of_network = price[:, : len(units)], price[:, len(units) :]
     of_one = [
         [u for u, f in enumerate(problem.unit_of) if f == first] for first in set(problem.unit_of)
     ]
@@ -242,12 +249,10 @@ def make_facts(
                 for on in range(1 << len(optional))
             ]
         ),
-        time_rows=sum(row[0] == 0 for row in prices),
+        price_rows=_int64(map(len, by_block)),
         unit_price=of_unit.copy(),
-        network_price=price[:, len(units) :] * chains,
-        price_sum=sum(
-            (of_unit[:, own].max(axis=1) for own in of_one), price[:, len(units) :].sum(axis=1)
-        ),
+        network_price=of_network * chains[:, None],
+        price_sum=sum((of_unit[:, own].max(axis=1) for own in of_one), of_network.sum(axis=1)),
         chain_edge=_int64(
             [
                 problem.edges.index((g - 1, g))

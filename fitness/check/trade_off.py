@@ -15,6 +15,7 @@ import numpy as np
 from paretosoc.fitness.check.priced import add_priced, fill_rest
 from paretosoc.fitness.check.work import ENDED
 from paretosoc.fitness.simulator.jit import jit
+from paretosoc.fitness.simulator.types.vectors import all_lanes, integers, put
 
 if TYPE_CHECKING:
     from paretosoc.common.arrays import IntArray
@@ -119,21 +120,18 @@ def _closed_with(
 def _fill_lines(facts: Facts, work: Work, row: Int, costs: Int, dynamic: Int, on: Int) -> bool:
     """Fill by how much the line of each row of energy is above ``dynamic`` at a makespan of 0, if
     only these optional domains are on. Return False if a group may be on no unit then."""
-    rows = np.int64(facts.price_sum.shape[0])
-    for p in range(facts.time_rows, rows):
-        work.priced[p] = 0
+    put(work.priced, 0, all_lanes(0))
     for n in range(facts.networks):
-        fill_rest(facts, work, costs, n, work.open_from[n], facts.time_rows, rows, on)
+        fill_rest(facts, work, costs, n, work.open_from[n], 1 + on)
     for i in range(facts.instances):
         if work.status[row, i] == ENDED:
             continue
         g = facts.group_of[i]
         if work.units[g] < 0 and facts.fits[on, g] == 0:
             return False
-        add_priced(facts, work, row, costs, i, facts.time_rows, rows, on)
-    for p in range(facts.time_rows, rows):
-        later = work.priced[p] + facts.price_sum[p] * work.now[row]
-        work.line[p] = work.least[3] + later - dynamic
+        add_priced(facts, work, row, costs, i, 1 + on)
+    later = integers(work.priced, 0) + integers(facts.price_sum, (1, 0)) * work.now[row]
+    put(work.line, 0, later + (work.least[3] - dynamic))
     return True
 
 
@@ -141,10 +139,10 @@ def _fill_lines(facts: Facts, work: Work, row: Int, costs: Int, dynamic: Int, on
 def _energy_at(facts: Facts, work: Work, fixed: Int, power: Int, time: Int) -> tuple[Int, Int]:
     """Return the least energy of design points with this makespan, and its slope."""
     most, price = np.int64(0), np.int64(0)
-    for p in range(facts.time_rows, facts.price_sum.shape[0]):
-        over = work.line[p] - facts.price_sum[p] * time
+    for p in range(facts.price_rows[1]):
+        over = work.line[p] - facts.price_sum[1, p] * time
         if over > most:
-            most, price = over, facts.price_sum[p]
+            most, price = over, facts.price_sum[1, p]
     return fixed + power * time + most, power - price
 
 

@@ -9,12 +9,14 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.interpreted import numbers
-from paretosoc.fitness.simulator.types.tables import Tables, zeros_for
+from paretosoc.fitness.simulator.types.tables import LANES, Tables, zeros_for
 
 if TYPE_CHECKING:
     from paretosoc.fitness.check.facts import Facts
 
 FAR = np.int64((1 << 63) - 1)
+BLOCKS = 2
+"""Of rows of prices: those of the makespan, and of energy."""
 Int = int | np.int64
 """A figure in a kernel, interpreted or compiled."""
 # Why a timeline has stopped, in Work.stop[0]. Work.stop[1] is the group or unit.
@@ -80,15 +82,15 @@ class Work(Tables):
     smallest_fj: Annotated[IntArray, "costs, units + 1, groups"]
     step_fj: Annotated[IntArray, "growing costs, units + 1, groups"]
     dynamic_mw: Annotated[IntArray, "costs, units, groups"]
-    priced_on: Annotated[IntArray, "costs, prices, units, groups"]
-    """Smallest price x time, of rows of energy with the energy."""
-    priced_anywhere: Annotated[IntArray, "costs, tables, groups"]
-    """The smallest of it over the units that a group of a graph may have. There is a table for each
-    row of the makespan, then for each set of optional domains and each row of energy."""
-    rest: Annotated[IntArray, "costs, tables, groups, units, counts"]
+    priced_on: Annotated[IntArray, "costs, blocks, units, groups, rows"]
+    """Smallest price x time, of rows of energy with the energy. :mod:`fitness.check.priced` has
+    blocks and tables."""
+    priced_anywhere: Annotated[IntArray, "costs, tables, groups, rows"]
+    """The smallest of it over the units that a group of a graph may have."""
+    rest: Annotated[IntArray, "costs, tables, groups, units, counts, rows"]
     """Smallest sum of a chain from a group on, with all transitions, if the group before it is on a
     unit and so many transitions are left, or FAR."""
-    whole_chain: Annotated[IntArray, "costs, tables, networks"]
+    whole_chain: Annotated[IntArray, "costs, tables, networks, rows"]
     """The same of all of it."""
     rest_from: Annotated[IntArray, "costs, tables, networks"]
     """From this group on they are filled."""
@@ -100,9 +102,9 @@ class Work(Tables):
     """Smallest time left of what has not ended."""
     waits_ps: Annotated[IntArray, "instances"]
     """Time until it may start."""
-    priced: Annotated[IntArray, "prices"]
+    priced: Annotated[IntArray, "rows"]
     """Sum of all that is left."""
-    line: Annotated[IntArray, "prices"]
+    line: Annotated[IntArray, "rows"]
     """See :mod:`fitness.check.trade_off`."""
     idle_mw: Annotated[IntArray, "costs, units"]
     static_mw: Annotated[IntArray, "costs, domains"]
@@ -163,8 +165,9 @@ def make_work(facts: Facts) -> Work:
             "depths": 1 if facts.of_frames else facts.groups + costs + 1,
             "costs": costs,
             "growing costs": costs * facts.grows,
-            "prices": len(facts.price_sum),
-            "tables": facts.time_rows + facts.set_count * (len(facts.price_sum) - facts.time_rows),
+            "blocks": BLOCKS,
+            "rows": LANES,
+            "tables": 1 + facts.set_count * bool(facts.price_rows[1]),
             "counts": max(0, *facts.counted.tolist()) + 1,
             "clocks": len(facts.clock),
             "objectives": len(facts.objective),

@@ -37,7 +37,7 @@ def _from(table: Any, index: Any) -> Any:
 
 def all_lanes(number: Any) -> Any:
     """Return a vector of one number in all lanes."""
-    return np.full(LANES, number, dtype=np.int64)
+    return np.full(LANES, number)
 
 
 def as_floats(vector: Any) -> Any:
