@@ -35,6 +35,8 @@ TOLERANCES_PPM = (100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500)
 """Each search within one of them finds the next one easier, for it leaves better members."""
 FASTEST_PPM = (100_000, 50_000, 30_000, 20_000, 10_000, 5_000)
 """The same of the fastest member alone."""
+FIRST_FASTEST_PPM = 50_000
+"""Down to this one they come before the whole front, the others after it."""
 SMALL_NODES = 250_000
 """Nodes, about a second, of a first exact search, and of the first one within a tolerance."""
 TAME_GROWTH, TAME_NODES = 10.0, 10_000
@@ -46,6 +48,9 @@ tolerance. With less time left the next tolerance follows."""
 SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75
 """Shares of the time to a deadline: for each of the first searches, then of the remaining time for
 the fastest member, an exact search, and bounds over boxes."""
+HOPELESS_TIMES = 4.0
+"""Before a deadline, a tolerance whose search would take more than so many times the time left is
+not tried. It grows at least as much as the last one did."""
 TIMED_BOXES = 2
 """Before a deadline, so many times the default number of boxes at most."""
 
@@ -135,16 +140,22 @@ def _proved(
         work = _Work(front, limits, search, on_checkpoint, lambda: interrupt.requested)
         if can.front is not None:
             work.begin(can.front, earlier)
+        narrows = can.fastest is not None and can.front != (can.fastest,)
         if can.fastest is not None and not work.is_certified and not work.interrupted():
             is_all = can.front is None and can.bounded == (can.fastest,)
             until = limits.until.share(EXACT_SHARE if is_all else FASTEST_SHARE)
-            narrows = can.front != (can.fastest,)
             exact_until = until.share(0.5) if narrows else until
             work.prove_fastest(can.fastest, until=exact_until, earlier=earlier)
             if narrows:
-                work.narrow_fastest(can.fastest, until=limits.until if is_all else until)
+                least_ppm = 0 if can.front is None else FIRST_FASTEST_PPM
+                until = limits.until if is_all else until
+                work.narrow_fastest(can.fastest, until=until, least_ppm=least_ppm)
         if can.front is not None:
             work.narrow(can.front)
+            if can.fastest is not None and narrows:
+                until = limits.until
+                until = until.share(FASTEST_SHARE) if work.within is None else until
+                work.narrow_fastest(can.fastest, until=until)
         if can.bounded and work.within is None:
             work.bound(can.bounded)
             if can.front is not None:
@@ -335,6 +346,9 @@ class _Work:
             is_tame = last >= TAME_NODES and grown <= TAME_GROWTH * last
             if tolerance > 0 and is_tame and EXACT_TIMES * (until.clock() - began) <= until.left:
                 self.keep(self.prove(columns, until=until.share(EXACT_SHARE)))
+            expected_s = grown / last * (until.clock() - began) if last > 0 else 0.0
+            if until.is_limited and expected_s > HOPELESS_TIMES * until.left:
+                return
             last = grown
             left = None if left is None else max(0, left - grown)
 
@@ -346,18 +360,24 @@ class _Work:
         if self.fastest.status is CertificateStatus.GAP:
             self._gap = self.fastest
 
-    def narrow_fastest(self, column: int, *, until: Deadline) -> None:
-        """Prove the fastest member within smaller and smaller tolerances.
+    def narrow_fastest(self, column: int, *, until: Deadline, least_ppm: int = 0) -> None:
+        """Prove the fastest member within smaller and smaller tolerances, down to ``least_ppm``.
 
         Does nothing if it is proved exactly.
         """
         problem = self.front.problem
         left = self._limits.most_nodes(problem)
-        for tolerance in FASTEST_PPM:
-            assert self.fastest is not None
-            is_claim = self.fastest.status is not CertificateStatus.GAP
-            if self.fastest.is_exact or self.interrupted() or until.is_past or left == 0:
+        for tolerance in (ppm for ppm in FASTEST_PPM if ppm >= least_ppm):
+            if self.is_certified or self.fastest is None or self.fastest.is_exact:
                 return
+            if self.interrupted() or until.is_past or left == 0:
+                return
+            is_claim = self.fastest.status is not CertificateStatus.GAP
+            # What holds for the whole front holds for its fastest member.
+            proofs = [self.fastest] if is_claim else []
+            proofs += [] if self.within is None else [self.within]
+            if any((proof.claim.epsilon_ppm or 0) <= tolerance for proof in proofs):
+                continue
             nodes = left if is_claim else _fewer(problem, left)
             proved = self.prove((column,), until=until, tolerance_ppm=tolerance, nodes=nodes)
             if proved.status is CertificateStatus.GAP:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from paretosoc.fitness.simulator.types.tables import LANES
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.epsilon import least_within
 from paretosoc.results.problem.objectives import ObjectiveKind
@@ -79,6 +80,12 @@ class LemmaTarget:
                 f"prices: rows of {width} numbers are required, 0 or 1 and those of all units and "
                 "networks, none negative and one or more above 0"
             )
+        for first in (0, 1):
+            rows = sum(row[0] == first for row in self.prices)
+            if rows > LANES:
+                raise ResultError(
+                    f"prices: at most {LANES} rows that begin with {first} are allowed, got {rows}"
+                )
         for name in ("power_cap_mw", "energy_budget_fj"):
             limit = getattr(problem, name)
             if limit is not None and execution.frames_overlap:

@@ -12,7 +12,7 @@ from paretosoc.dse.certificate import certify, strategy
 from paretosoc.dse.certificate.boxes.search import BoxSearch
 from paretosoc.dse.certificate.certify import Limits, prove
 from paretosoc.dse.certificate.improve import find_fastest, seed_front
-from paretosoc.dse.certificate.preconditions import Goal
+from paretosoc.dse.certificate.preconditions import Goal, provable
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.subtree_search import Threads
 from paretosoc.dse.certificate.verify.solvers import target_of
@@ -179,3 +179,63 @@ def test_an_exact_search_follows_a_tolerance_only_with_time_for_it(front, second
     limits = Limits(until=Deadline.after(seconds, clock))
     strategy._Work(front, limits, search, None, lambda: False).narrow((0, 1))
     assert tried[:3] == [100_000, 50_000, second]
+
+
+def scripted(clock, tried, seconds_and_nodes):
+    """A search that tells its objectives and tolerance, and takes so long and so many nodes."""
+
+    def search(front, columns, *, tolerance_ppm, **_):
+        tried.append((columns, tolerance_ppm))
+        seconds, nodes = seconds_and_nodes(columns, tolerance_ppm)
+        clock.now += seconds
+        claim = SimpleNamespace(epsilon_ppm=tolerance_ppm, nodes=nodes)
+        status = CertificateStatus.CERTIFIED if nodes else CertificateStatus.GAP
+        is_exact = bool(nodes) and tolerance_ppm == 0
+        return SimpleNamespace(front=front, claim=claim, status=status, is_exact=is_exact)
+
+    return search
+
+
+@pytest.mark.parametrize(("seconds", "is_tried"), [(100.0, False), (2_000.0, True)])
+def test_a_tolerance_that_would_take_far_too_long_is_not_tried(front, seconds, is_tried):
+    clock, tried = Clock(), []
+    nodes = {100_000: 10_000, 50_000: 1_000_000}
+    search = scripted(clock, tried, lambda _, ppm: (10.0, nodes.get(ppm, 0)))
+    limits = Limits(until=Deadline.after(seconds, clock))
+    strategy._Work(front, limits, search, None, lambda: False).narrow((0, 1))
+    assert (((0, 1), 20_000) in tried) == is_tried
+    assert tried[:2] == [((0, 1), 100_000), ((0, 1), 50_000)]
+
+
+def test_the_fastest_member_is_narrowed_further_after_the_whole_front(front, monkeypatch):
+    clock, tried = Clock(), []
+    search = scripted(
+        clock,
+        tried,
+        lambda columns, ppm: (1.0, 100 if ppm >= (50_000 if len(columns) > 1 else 30_000) else 0),
+    )
+    monkeypatch.setattr(strategy, "prove", search)
+    monkeypatch.setattr(strategy._Work, "result", lambda work, *_: work)
+    work = strategy._proved(
+        front,
+        can=provable(front.problem, Goal.WHOLE_FRONT),
+        limits=Limits(until=Deadline.after(1_000.0, clock)),
+        earlier=None,
+        jobs=1,
+        cluster=None,
+        on_progress=None,
+        on_checkpoint=None,
+    )
+    fastest, whole = (0,), (0, 1)
+    assert tried == [
+        (whole, 0),
+        (fastest, 0),
+        (fastest, 100_000),
+        (fastest, 50_000),
+        (whole, 100_000),
+        (whole, 50_000),
+        (whole, 20_000),
+        (fastest, 30_000),
+        (fastest, 20_000),
+    ]
+    assert work.fastest.claim.epsilon_ppm == 30_000

@@ -70,3 +70,10 @@ def test_a_tree_does_not_hold_without_the_prices_that_it_needs(three: Problem) -
 def test_other_rows_are_refused(three: Problem, row: tuple[int, ...]) -> None:
     with pytest.raises(ResultError, match="prices: rows of 7 numbers are required"):
         LemmaTarget((0,), (), prices=(row,)).require_bounds(three)
+
+
+def test_more_rows_than_a_vector_has_lanes_are_refused(three: Problem) -> None:
+    row = (0, 1, 1, 1, 1, 1, 1)
+    LemmaTarget((0,), (), prices=(row,) * 16).require_bounds(three)
+    with pytest.raises(ResultError, match="at most 16 rows that begin with 0 are allowed, got 17"):
+        LemmaTarget((0,), (), prices=(row,) * 17).require_bounds(three)
