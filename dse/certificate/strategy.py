@@ -50,7 +50,7 @@ SMALL_SHARE, FASTEST_SHARE, EXACT_SHARE, BOUNDS_SHARE = 0.125, 0.4, 0.75, 0.75
 the fastest member, an exact search, and bounds over boxes."""
 HOPELESS_TIMES = 4.0
 """Before a deadline, a tolerance whose search would take more than so many times the time left is
-not tried. It grows at least as much as the last one did."""
+not tried: its tree, of ``TAME_NODES`` or more, grows by no smaller a factor than the last time."""
 TIMED_BOXES = 2
 """Before a deadline, so many times the default number of boxes at most."""
 
@@ -346,7 +346,7 @@ class _Work:
             is_tame = last >= TAME_NODES and grown <= TAME_GROWTH * last
             if tolerance > 0 and is_tame and EXACT_TIMES * (until.clock() - began) <= until.left:
                 self.keep(self.prove(columns, until=until.share(EXACT_SHARE)))
-            expected_s = grown / last * (until.clock() - began) if last > 0 else 0.0
+            expected_s = 0.0 if last < TAME_NODES else grown / last * (until.clock() - began)
             if until.is_limited and expected_s > HOPELESS_TIMES * until.left:
                 return
             last = grown

@@ -94,7 +94,8 @@ def _fill_unit(facts: Facts, work: Work, row: Int, u: Int) -> None:
             work.step_ps[row, u, g] = FAR
             work.step_fj[row, u, g] = FAR
         for block in range(BLOCKS):
-            put(work.priced_on, (row, block, u, g), all_lanes(FAR))
+            if facts.price_rows[block] > 0:
+                put(work.priced_on, (row, block, u, g), all_lanes(FAR))
     first, end = facts.clock_start[u], facts.clock_start[u + 1]
     for c in range(first, end):
         work.digit[c] = _first_point(work.points[facts.clock[c]])
@@ -113,6 +114,10 @@ def _fill_unit(facts: Facts, work: Work, row: Int, u: Int) -> None:
                 break
             work.digit[c] = _first_point(work.points[facts.clock[c]])
             c -= 1
+    for g in range(facts.groups):
+        if facts.allowed[g, u] != 0 and facts.price_rows[0] > 0:
+            priced = price_of(facts, 0, u, g) * work.smallest_ps[row, u, g]
+            put(work.priced_on, (row, 0, u, g), priced)
 
 
 @jit
@@ -130,11 +135,10 @@ def _fill_choice(facts: Facts, work: Work, row: Int, u: Int, choice: Int) -> Non
             step = facts.step_ps[choice, g]
             work.step_ps[row, u, g] = min(work.step_ps[row, u, g], step)
             work.step_fj[row, u, g] = min(work.step_fj[row, u, g], step * power)
-        for block in range(BLOCKS):
-            if facts.price_rows[block] > 0:
-                priced = price_of(facts, block, u, g) * time + block * energy
-                known = integers(work.priced_on, (row, block, u, g))
-                put(work.priced_on, (row, block, u, g), smaller(known, priced))
+        if facts.price_rows[1] > 0:
+            priced = price_of(facts, 1, u, g) * time + energy
+            known = integers(work.priced_on, (row, 1, u, g))
+            put(work.priced_on, (row, 1, u, g), smaller(known, priced))
 
 
 @jit

@@ -10,8 +10,33 @@ import numpy as np
 
 BEYOND = 1 << 200
 """Above every product of two figures of a problem."""
-_INSTEAD = {"np": SimpleNamespace(int64=int), "FAR": BEYOND}
-"""Replacements, by their names in the kernels, of the parts that bound them to 64 bits."""
+
+
+def _integers(table: Any, index: Any) -> Any:
+    row = table[index if isinstance(index, tuple) else slice(index, None)]
+    return row[0] if len(row) == 1 else row.copy()
+
+
+def _put(table: Any, index: Any, vector: Any) -> None:
+    table[index if isinstance(index, tuple) else slice(index, None)] = vector
+
+
+def _where(condition: Any, one: Any, other: Any) -> Any:
+    if isinstance(condition, bool):
+        return one if condition else other
+    return np.where(condition, one, other)
+
+
+_INSTEAD = {
+    "np": SimpleNamespace(int64=int),
+    "FAR": BEYOND,
+    "integers": _integers,
+    "put": _put,
+    "all_lanes": lambda number: number,
+    "where": _where,
+}
+"""Replacements, by their names in the kernels, of the parts that bound them to 64 bits. A vector
+has as many lanes as its table has columns, and is a number if that is one."""
 _MODULES: dict[int, dict[str, Any]] = {}
 
 

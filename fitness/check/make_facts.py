@@ -113,7 +113,9 @@ def make_facts(
     dearest = max((max(2 * max(row[1:]), sum(row[1:])) for row in prices), default=0)
     if dearest * max(_longest_ps(problem), 1) > PRICE_TIMES_TIME and not exact:
         raise ResultError("prices: products with times need more than 64 bits")
-    price = np.zeros((BLOCKS, len(units) + len(networks), LANES), dtype=numbers(exact))
+    # Interpreted vectors have no more lanes than rows.
+    lanes = max(1, *map(len, by_block)) if exact else LANES
+    price = np.zeros((BLOCKS, len(units) + len(networks), lanes), dtype=numbers(exact))
     for block, own in enumerate(by_block):
         price[block, :, : len(own)] = _array(own, exact).reshape(len(own), price.shape[1]).T
     of_unit, of_network = price[:, : len(units)], price[:, len(units) :]

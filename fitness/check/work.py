@@ -9,7 +9,7 @@ import numpy as np
 
 from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.check.interpreted import numbers
-from paretosoc.fitness.simulator.types.tables import LANES, Tables, zeros_for
+from paretosoc.fitness.simulator.types.tables import Tables, zeros_for
 
 if TYPE_CHECKING:
     from paretosoc.fitness.check.facts import Facts
@@ -166,7 +166,7 @@ def make_work(facts: Facts) -> Work:
             "costs": costs,
             "growing costs": costs * facts.grows,
             "blocks": BLOCKS,
-            "rows": LANES,
+            "rows": facts.unit_price.shape[2],
             "tables": 1 + facts.set_count * bool(facts.price_rows[1]),
             "counts": max(0, *facts.counted.tolist()) + 1,
             "clocks": len(facts.clock),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from paretosoc.common.processes import end_with_parent
+from paretosoc.dse.certificate.branch_and_bound import Incumbents, find_front
 from paretosoc.dse.certificate.formulation.equations import check_formulated
 from paretosoc.dse.certificate.formulation.parts import Hints, Path, upper_parts
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown, Refutation
@@ -29,6 +30,8 @@ FEW_PARTS = 512
 UPPER_PARTS = 24
 """Number of parts that are shared out. On the way down to each, everything is asked again. The
 questions do not depend on the number of processes."""
+NODES_OF_PART = 4
+"""A tree has fewer nodes than so many times its parts, unless many choices have one way only."""
 POLL_S = 0.2
 DISPATCH = "dispatch"
 """Name of the rule by which layers start, that of the timeline."""
@@ -80,7 +83,16 @@ def prove_formulation(
     began = time.monotonic()
     column = _makespan_column(problem)
     hints = Hints(problem, column, optimum_ps)
-    is_small = len(upper_parts(hints, max_parts or FEW_PARTS)) == 1
+    few = max_parts or FEW_PARTS
+    # The compiled search sees at once that a tree is much too large. This one is interpreted.
+    searched = find_front(
+        problem,
+        objectives=(column,),
+        known=Incumbents(np.array([[optimum_ps]])),
+        max_nodes=NODES_OF_PART * few,
+        jobs=1,
+    )
+    is_small = searched.complete and len(upper_parts(hints, few)) == 1
     if not is_small and max_parts is not None:
         raise Ended(f"there are {max_parts} parts and more")
     parts: list[Path] = [()] if is_small else upper_parts(hints, UPPER_PARTS)

@@ -15,8 +15,8 @@ from paretosoc.fitness.simulator.types.tables import LANES
 
 
 def integers(table: Any, index: Any) -> Any:
-    """Return the entries of a table of int64 from the index on, which may be that of a row."""
-    return _from(table, index).copy()
+    """Return the entries of a table of int64 from the index on."""
+    return table[index : index + LANES].copy()
 
 
 def floats(table: Any, index: Any) -> Any:
@@ -26,18 +26,12 @@ def floats(table: Any, index: Any) -> Any:
 
 def put(table: Any, index: Any, vector: Any) -> None:
     """Write a vector to a table from the index on."""
-    _from(table, index)[:] = vector
-
-
-def _from(table: Any, index: Any) -> Any:
-    at = index if isinstance(index, tuple) else (index,)
-    row = table[at] if len(at) < table.ndim else table[at[:-1]][at[-1] :]
-    return row.reshape(-1)[:LANES]
+    table[index : index + LANES] = vector
 
 
 def all_lanes(number: Any) -> Any:
     """Return a vector of one number in all lanes."""
-    return np.full(LANES, number)
+    return np.full(LANES, number, dtype=np.int64)
 
 
 def as_floats(vector: Any) -> Any:
