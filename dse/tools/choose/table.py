@@ -14,7 +14,7 @@ from paretosoc.common.tables import fitting_tables
 from paretosoc.dse.tools.choose.boards import Board, BoardChoice, Figure, Standing
 from paretosoc.dse.tools.choose.joined import joined_lines, label_of
 from paretosoc.dse.tools.choose.joined_page import joined_svg
-from paretosoc.results.export.html import html_page, read_asset
+from paretosoc.results.export.html import html_page, html_table, read_asset
 from paretosoc.results.front.choices import SURE
 
 if TYPE_CHECKING:
@@ -299,12 +299,10 @@ section { margin-top: 20px; } section p { max-width: 110ch; margin: 6px 0; }
 def boards_page(choice: BoardChoice) -> str:
     """Return the text of the page."""
     shown = columns(choice)
-    titles = "".join(f'<th title="{escape(c.words)}">{escape(c.title)}</th>' for c in shown)
-    rows = "".join(
-        f'<tr class="{board.standing.value}">'
-        + "".join(f"<td>{escape(column.text(board))}</td>" for column in shown)
-        + "</tr>"
-        for board in ranked(choice)
+    table = html_table(
+        (f'<span title="{escape(c.words)}">{escape(c.title)}</span>' for c in shown),
+        ((escape(column.text(board)) for column in shown) for board in ranked(choice)),
+        (board.standing.value for board in ranked(choice)),
     )
     lines = "".join(f"<p>{escape(line)}</p>" for line in remark_lines(choice))
     head, *rest = heading_lines(choice)
@@ -317,7 +315,7 @@ def boards_page(choice: BoardChoice) -> str:
 <p class="soft">A dot is the figure with nominal costs, a bar nine of ten draws of the costs. An
 arrow: it goes on.</p></section>
 {fronts}
-<section><table class="list"><thead><tr>{titles}</tr></thead><tbody>{rows}</tbody></table></section>
+<section>{table}</section>
 <section>{lines}</section>
 </main>
 """
