@@ -93,7 +93,8 @@ def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:
     for number, group in enumerate(network.groups):
         if number not in feeds:
             continue
-        channels = _channels(group)
+        shapes = group.layers[-1].output_shapes
+        channels = shapes[0][1] if shapes and len(shapes[0]) > 1 and shapes[0][1] > 0 else 1
         count = min(parts, channels)
         pieces[number] = list(range(len(operations), len(operations) + count))
         for piece in range(count):
@@ -128,11 +129,6 @@ def _feeds(network: GroupedNetwork) -> dict[int, dict[int, int]]:
         else:
             result[number] = flat
     return result
-
-
-def _channels(group: Group) -> int:
-    shapes = group.layers[-1].output_shapes
-    return shapes[0][1] if shapes and len(shapes[0]) > 1 and shapes[0][1] > 0 else 1
 
 
 def _is_channel_by_channel(group: Group) -> bool:
