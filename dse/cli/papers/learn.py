@@ -20,7 +20,7 @@ from paretosoc.dse.errors import WorkloadError
 
 if TYPE_CHECKING:
     from paretosoc.dse.papers.estimator.training.data_set import DataSet
-    from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned
+    from paretosoc.dse.papers.estimator.training.pipeline import Epoch, Learned, TrainingProgress
 
 
 WORKLOADS, ROWS, EPOCHS = 2000, 3, 100
@@ -110,13 +110,14 @@ def learn(
     began = time.monotonic()
     samples = _samples(source, training.seed, quick=quick)
     data_seconds = time.monotonic() - began
-    with ProgressLine(
+    line: ProgressLine[TrainingProgress] = ProgressLine(
         TextColumn("training"),
         *_COLUMNS,
         show=lambda now: {"completed": now.share, "words": _describe_epoch(now.epoch)},
         total=1.0,
         words="",
-    ) as on_progress:
+    )
+    with line as on_progress:
         learned = learn_from(
             samples,
             seed=training.seed,
