@@ -202,10 +202,10 @@ def boards_picture(choice: BoardChoice) -> Picture:
         -float(row): f"{board.label}{'*' * bool(board.assumed)}: {board.standing.value}, "
         f"{100 * (board.probability or 0):.0f} %"
         for row, board in enumerate(boards)
-    } or {0.0: "no board has figures"}
+    } or {0.0: ""}
     room = max(text_size(name, LABEL)[0] for name in names.values())
     charts = []
-    for figure in list(boards[0].figures or ()) if boards else [""]:
+    for figure in list(boards[0].figures or ()) if boards else ["no board has figures"]:
         charts.append(_panel(choice, boards, figure, names, _PANEL + room))
         names, room = dict.fromkeys(names, ""), 0.0
     return Charts([charts]).picture()
