@@ -68,12 +68,14 @@ def fitting_tables(
     labels: int,
     width: int,
     styles: Sequence[str | None],
+    feet: Sequence[str] = (),
 ) -> list[Table | str]:
     """Return a table in as many parts, with a line after each, as it takes to cut nothing at this
-    width. The first columns, ``labels`` in number, stand in each. ``styles``: of the rows."""
+    width. The first columns, ``labels`` in number, stand in each. ``styles``: of the rows.
+    ``feet``: of the columns."""
     least = [
-        max(map(len, [*heading.removeprefix(">").split("\n"), *(row[place] for row in rows)]))
-        for place, heading in enumerate(headings)
+        max(len(line) for text in (heading.removeprefix(">"), *column) for line in text.split("\n"))
+        for heading, *column in zip(headings, *rows, *([feet] if feet else []), strict=True)
     ]
     room = width + _APART - sum(_APART + each for each in least[:labels])
     blocks: list[list[int]] = [[]]
@@ -87,7 +89,10 @@ def fitting_tables(
     parts: list[Table | str] = []
     for block in blocks:
         places = [*range(labels), *block]
-        table = plain_table(*(headings[place] for place in places), no_wrap=True)
+        shown = (headings[place] for place in places)
+        table = plain_table(*shown, no_wrap=True, show_footer=bool(feet))
+        for column, place in zip(table.columns, places, strict=True):
+            column.footer = feet[place] if feet else ""
         for row, style in zip(rows, styles, strict=True):
             table.add_row(*(row[place] for place in places), style=style)
         parts += [table, ""]

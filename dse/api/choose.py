@@ -28,7 +28,7 @@ from paretosoc.dse.tools.choose.choose import (
     choose_boards,
 )
 from paretosoc.dse.tools.choose.joined import joined_csv
-from paretosoc.dse.tools.choose.table import boards_page, boards_svg
+from paretosoc.dse.tools.choose.table import boards_page, boards_picture
 from paretosoc.dse.workload.options import FIELDS
 from paretosoc.dse.workload.read_options import read_options
 from paretosoc.platforms.io.platform_file import platform_names
@@ -121,7 +121,7 @@ def choose(
         if folder is not None:
             for name, text in (
                 (PAGE, boards_page(found)),
-                (PICTURE, boards_svg(found)),
+                (PICTURE, boards_picture(found).svg().decode()),
                 (DOCUMENT, json.dumps(found.to_document(), indent=1) + "\n"),
                 *(((FRONTS, joined_csv(found.fronts)),) if found.fronts else ()),
             ):

@@ -493,9 +493,11 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: if a front is empty, or the objectives are not the same.
         """
-        from paretosoc.dse.api.indicators import igd
+        import moocore
 
-        return igd(self, reference)
+        from paretosoc.dse.api.indicators import scaled
+
+        return float(moocore.igd(*scaled(self, reference)))
 
     def additive_epsilon(self, reference: Front | str | Path) -> float:
         """Return the least that must be taken off all objectives of this front, each a share of the
@@ -505,9 +507,12 @@ class Front(Sequence[Member]):
         Raises:
             ResultError: if a front is empty, or the objectives are not the same.
         """
-        from paretosoc.dse.api.indicators import additive_epsilon
+        import moocore
 
-        return additive_epsilon(self, reference)
+        from paretosoc.dse.api.indicators import scaled
+
+        rows, others = scaled(self, reference)
+        return float(moocore.epsilon_additive(rows, ref=others))
 
     def with_proof(self, proof: ProofOutcome) -> Front:
         """Return this front with the results of a proof: its members, claims and files."""

@@ -51,21 +51,6 @@ def hypervolume(front: Front, reference: ArrayLike | None = None) -> float:
     return dominance.hypervolume(rows, signs * given)
 
 
-def igd(front: FrontLike, reference: FrontLike) -> float:
-    """Return :meth:`Front.igd`."""
-    import moocore
-
-    return float(moocore.igd(*_scaled(front, reference)))
-
-
-def additive_epsilon(front: FrontLike, reference: FrontLike) -> float:
-    """Return :meth:`Front.additive_epsilon`."""
-    import moocore
-
-    rows, others = _scaled(front, reference)
-    return float(moocore.epsilon_additive(rows, ref=others))
-
-
 def compare(first: FrontLike, second: FrontLike) -> FrontComparison:
     """Compare two fronts, as ``dse compare``: hypervolumes, coverage, epsilons, and the members
     that only one of them has. ``differences`` of the result are those of the problems.
@@ -229,7 +214,7 @@ def _in_order_of(first: Front, front: Front) -> tuple[FloatArray, FloatArray]:
     return rows[:, order], signs[order]
 
 
-def _scaled(front: FrontLike, reference: FrontLike) -> tuple[FloatArray, FloatArray]:
+def scaled(front: FrontLike, reference: FrontLike) -> tuple[FloatArray, FloatArray]:
     """Return the rows of both, with the reference's range of each objective as 1."""
     (rows, _), (others, _) = _all_minimised("reference", (front, reference))
     return _over_range_of(others, rows)

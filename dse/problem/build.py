@@ -18,7 +18,7 @@ from paretosoc.dse.problem.graph_tables import (
 )
 from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.problem.network_tables import NetworkTables, check_size, network_tables
-from paretosoc.dse.problem.phases import PhaseModel, with_handovers
+from paretosoc.dse.problem.phases import with_handovers
 from paretosoc.dse.problem.runtime_limits import (
     check_formats,
     check_images,
@@ -190,10 +190,8 @@ def build_problem(
     problem, notes, raised = assemble(
         workload, platform, options, choices, groups, costs, board, lost, runtime
     )
-    phases = [
-        PhaseModel(network, entry.imported, entry.grouped, entry.grown)
-        for network, entry in zip(workload.networks, entries, strict=True)
-    ]
+    # Copies of a network have its tables.
+    phases = [replace(e, entry=n) for e, n in zip(entries, workload.networks, strict=True)]
     problem = with_handovers(problem, phases, platform, choices)
     check_magnitudes(problem)
     return BuiltProblem(

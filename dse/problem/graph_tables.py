@@ -174,10 +174,10 @@ def graph_tables(
     )
     edges = tuple(GroupEdge(*pair, -(-size // width)) for pair, size in sizes.items())
     return NetworkTables(
+        entry,
         ImportedNetwork(network, (), (), (), (), graph.sha256),
         GroupedNetwork(graph.name, network, groups, edges),
         costs,
-        None,
     )
 
 

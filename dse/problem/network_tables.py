@@ -32,11 +32,13 @@ MAX_EDGES = 400_000
 class NetworkTables:
     """A network that was read, cut into groups, and costed on the units of a platform."""
 
+    entry: WorkloadNetwork
     imported: ImportedNetwork
     grouped: GroupedNetwork
     costs: NetworkCosts
-    grown: ImportedNetwork | None
-    """As in :class:`dse.problem.phases.PhaseModel`."""
+    grown: ImportedNetwork | None = None
+    """The model with its grown cache: at the last repeat, or at the second if there is only one;
+    None if nothing grows."""
 
 
 def network_tables(
@@ -72,10 +74,11 @@ def network_tables(
 
     costs = costs_of(single)
     if not network.grows:
-        return NetworkTables(imported, batched(single, network.batch), costs, None)
+        return NetworkTables(network, imported, batched(single, network.batch), costs)
     grown = load_network(network.source, dimensions=grown_dimensions(network))
     last = costs_of(grouped_alike(single, grown))
-    return NetworkTables(imported, single, growing_costs(costs, last, network.repeats), grown)
+    costs = growing_costs(costs, last, network.repeats)
+    return NetworkTables(network, imported, single, costs, grown)
 
 
 def _check_batch(network: WorkloadNetwork, imported: ImportedNetwork) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -24,17 +25,8 @@ from paretosoc.sdf.grouping.grouping import groups_from_parts
 from paretosoc.sdf.grouping.groups import GroupedNetwork
 from paretosoc.sdf.onnx.importer import ImportedNetwork
 
-
-@dataclass(frozen=True, eq=False)
-class PhaseModel:
-    """The model of one entry of a workload."""
-
-    entry: WorkloadNetwork
-    imported: ImportedNetwork
-    grouped: GroupedNetwork
-    grown: ImportedNetwork | None
-    """The model with its grown cache: at the last repeat, or at the second if there is only one;
-    None if nothing grows."""
+if TYPE_CHECKING:
+    from paretosoc.dse.problem.network_tables import NetworkTables
 
 
 def grown_dimensions(entry: WorkloadNetwork) -> dict[str, int]:
@@ -111,7 +103,7 @@ def _growing(first: UnitCosts, last: UnitCosts, repeats: int) -> UnitCosts:
 
 def with_handovers(
     problem: Problem,
-    models: Sequence[PhaseModel],
+    models: Sequence[NetworkTables],
     platform: Platform,
     entries: Sequence[UnitFormat],
 ) -> Problem:
@@ -147,7 +139,7 @@ def with_handovers(
     return replace(problem, handovers=tuple(delays), handover_ps=np.stack(list(delays.values())))
 
 
-def _cache_between(earlier: PhaseModel, later: PhaseModel) -> dict[tuple[int, int], int]:
+def _cache_between(earlier: NetworkTables, later: NetworkTables) -> dict[tuple[int, int], int]:
     """Return the elements by the group that makes them and the group that reads them."""
     elements: dict[tuple[int, int], int] = {}
     made_in, read_in = (_group_of(model.grouped) for model in (earlier, later))
@@ -163,7 +155,7 @@ def _cache_between(earlier: PhaseModel, later: PhaseModel) -> dict[tuple[int, in
     return elements
 
 
-def _caches(earlier: PhaseModel, later: PhaseModel) -> dict[str, int]:
+def _caches(earlier: NetworkTables, later: NetworkTables) -> dict[str, int]:
     """Return the elements of the later model's inputs that grow and that the earlier one fills."""
     assert later.grown is not None, "check_workload: what continues another grows"
     before, grown = dict(later.imported.inputs), dict(later.grown.inputs)

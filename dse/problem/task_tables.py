@@ -82,10 +82,10 @@ def task_tables(
         transition_ps=np.zeros((0, len(entries), len(entries)), dtype=np.int64),
     )
     return NetworkTables(
+        task,
         ImportedNetwork(graph, (), (), (), (), digest),
         GroupedNetwork(task.name, graph, (Group(task.name, (layer,), 0, 0),), ()),
         costs,
-        None,
     )
 
 

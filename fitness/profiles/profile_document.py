@@ -36,36 +36,6 @@ class Subject:
     """Images that were computed at once. ``macs`` are of one."""
 
 
-def new_document(platform: Platform, subject: Subject, source: str) -> Document:
-    """Return a profile of one network without measurements yet."""
-    return {
-        "platform": platform.measured_name,
-        "networks": [
-            {
-                "network": subject.network,
-                "macs": subject.macs,
-                "precision": subject.precision,
-                **({"batch": subject.batch} if subject.batch > 1 else {}),
-                "clocks_mhz": {name: decimal_number(khz, 1000) for name, khz in subject.clocks_khz},
-                "groups": [],
-                "layers": [],
-                "transitions": [],
-                "source": source[:4000],
-                "status": "measured",
-            }
-        ],
-    }
-
-
-def add_part(
-    record: Document, key: str, names: Sequence[str], figures: Mapping[str, Mapping[str, Any]]
-) -> None:
-    """Add figures (``ms``, ... to unit to value) of a group or of layers measured together."""
-    part: Document = {"name": names[0]} if len(names) == 1 else {"names": list(names)}
-    part |= {figure: dict(values) for figure, values in figures.items() if values}
-    record[key].append(part)
-
-
 def ms(time_ps: Fraction) -> int | float:
     """Return a time in milliseconds, rounded to whole picoseconds, at least one."""
     return decimal_number(max(1, round_half_up(time_ps)), PS_PER_MS)
@@ -192,9 +162,29 @@ class Import:
     flagged: list[str] = field(default_factory=list)
     """Sentences about each part that was left out, with the reason."""
     document: Document = field(init=False)
+    """The profile, of one network."""
 
     def __post_init__(self) -> None:
-        self.document = new_document(self.platform, self.subject, self.source)
+        subject = self.subject
+        self.document = {
+            "platform": self.platform.measured_name,
+            "networks": [
+                {
+                    "network": subject.network,
+                    "macs": subject.macs,
+                    "precision": subject.precision,
+                    **({"batch": subject.batch} if subject.batch > 1 else {}),
+                    "clocks_mhz": {
+                        name: decimal_number(khz, 1000) for name, khz in subject.clocks_khz
+                    },
+                    "groups": [],
+                    "layers": [],
+                    "transitions": [],
+                    "source": self.source[:4000],
+                    "status": "measured",
+                }
+            ],
+        }
 
     @property
     def record(self) -> Document:
@@ -205,8 +195,10 @@ class Import:
     def add_part(
         self, key: str, names: Sequence[str], figures: Mapping[str, Mapping[str, Any]]
     ) -> None:
-        """Add figures (:func:`fitness.profiles.profile_document.add_part`)."""
-        add_part(self.record, key, names, figures)
+        """Add figures (``ms``, ... to unit to value) of a group or of layers measured together."""
+        part: Document = {"name": names[0]} if len(names) == 1 else {"names": list(names)}
+        part |= {figure: dict(values) for figure, values in figures.items() if values}
+        self.record[key].append(part)
 
     def add_time(
         self, layers: Sequence[str], units: Sequence[str], time_ps: Fraction, note: str

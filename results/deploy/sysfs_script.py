@@ -154,7 +154,7 @@ def sysfs_state(deployment: Deployment, root: Path) -> list[Setting]:
 def _state(control: ClockControl, khz: int | None, root: Path) -> Iterator[Setting]:
     name = control.domain
     for path in control.online:
-        yield Setting(name, path, 0 if khz is None else 1, _number(root, path))
+        yield Setting(name, path, 0 if khz is None else 1, number_in(root, path))
     if khz is None:
         return
     value = khz if control.kind is ControlKind.CPUFREQ else khz * 1000
@@ -164,14 +164,15 @@ def _state(control: ClockControl, khz: int | None, root: Path) -> Iterator[Setti
             yield Setting(name, " or ".join(paths), value, None)
         elif control.kind in _RATES:
             rate, lock = (f"{node}/{file}" for file in _RATES[control.kind])
-            yield Setting(name, rate, value, _number(root, rate), value // _ROUNDING)
-            yield Setting(name, lock, 1, _number(root, lock))
+            yield Setting(name, rate, value, number_in(root, rate), value // _ROUNDING)
+            yield Setting(name, lock, 1, number_in(root, lock))
         else:
             for file in _LIMITS[control.kind]:
-                yield Setting(name, f"{node}/{file}", value, _number(root, f"{node}/{file}"))
+                yield Setting(name, f"{node}/{file}", value, number_in(root, f"{node}/{file}"))
 
 
-def _number(root: Path, path: str) -> int | None:
+def number_in(root: Path, path: str) -> int | None:
+    """Return the number in a file of sysfs below a folder, or None if there is none."""
     try:
         with (root / path.lstrip("/")).open("rb") as file:
             text = file.read(_LONGEST).strip()

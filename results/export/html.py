@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from importlib.resources import files
+from itertools import repeat
 
 
 def html_page(title: str, style: str, body: str, *, scripts: bool, connects: bool = False) -> str:
@@ -30,6 +31,20 @@ def fill(template: str, parts: Mapping[str, str]) -> str:
     return first + "".join(
         parts[name] + rest for name, _, rest in (piece.partition("}}") for piece in pieces)
     )
+
+
+def html_table(
+    headings: Iterable[str], rows: Iterable[Iterable[str]], kinds: Iterable[str] = repeat("")
+) -> str:
+    """Return a table. Headings and cells are HTML. ``kinds``: the class of each row."""
+    head = "".join(f"<th>{heading}</th>" for heading in headings)
+    lines = "".join(
+        (f'<tr class="{kind}">' if kind else "<tr>")
+        + "".join(f"<td>{cell}</td>" for cell in row)
+        + "</tr>"
+        for row, kind in zip(rows, kinds, strict=False)
+    )
+    return f'<table class="list"><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>'
 
 
 def read_asset(name: str, package: str = "paretosoc.results.export.assets") -> str:

@@ -6,6 +6,7 @@ from html import escape
 
 from paretosoc.common.text import pluralize
 from paretosoc.common.units import PS_PER_MS
+from paretosoc.results.export.html import html_table
 from paretosoc.results.front.choices import choose
 from paretosoc.results.front.epsilon import reach
 from paretosoc.results.front.front import Front
@@ -38,12 +39,8 @@ def front_html(front: Front) -> str:
     texts = [*(() if gain is None else (gain.text,)), *front_sentences(front), *notes]
     words = "".join(f"<p>{escape(text)}</p>" for text in texts)
     titles = (" ".join(column.header).strip().replace("- ", "") for column in columns)
-    heads = "".join(f"<th>{escape(title)}</th>" for title in titles)
-    rows = "".join(
-        f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>"
-        for row in zip(*(column.cells for column in columns), strict=True)
-    )
-    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    rows = zip(*(map(escape, column.cells) for column in columns), strict=True)
+    table = html_table(map(escape, titles), rows)
     return f"<div>{head}{picture}{table}{words}</div>"
 
 

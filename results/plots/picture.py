@@ -126,10 +126,10 @@ class Picture:
     page: Box
     parts: tuple[Shape | Text, ...]
 
-    def for_page(self) -> str:
-        """Return it as part of an HTML page, on white."""
+    def for_page(self, most: int = 520) -> str:
+        """Return it as part of an HTML page, on white, at most so many pixels wide."""
         svg = self.svg().decode()
-        return f'<div style="max-width:520px;background:white">{svg[svg.index("<svg") :]}</div>'
+        return f'<div style="max-width:{most}px;background:white">{svg[svg.index("<svg") :]}</div>'
 
     def svg(self) -> bytes:
         """Return it as SVG. Equal pictures give equal bytes."""

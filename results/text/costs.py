@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.common.tables import plain_table
+from paretosoc.common.tables import fitting_tables
 from paretosoc.common.units import KBPS_PER_GBPS, PS_PER_MS
 from paretosoc.results.costs.cost_origins import CostOrigin, CostOrigins
 from paretosoc.results.problem.objectives import format_number
@@ -109,9 +110,7 @@ def cost_tables(
     for network in problem.networks:
         parts += [Text(f"\n{network.name}", style="bold")]
         own = [row for row in rows if row["network"] == network.name]
-        for number, table in enumerate(_tables(own, figure, width)):
-            parts += [Text("")] if number else []
-            parts += [table]
+        parts += _tables(own, figure, width)
     parts.append(Text(""))
     for line in _legend(rows):
         text = line.lstrip()
@@ -119,44 +118,27 @@ def cost_tables(
     return Group(*parts)
 
 
-def _tables(rows: list[Row], figure: str, width: int) -> list[Table]:
-    """Return the tables of a network's rows, each with as many units as fit the width, at least
-    one."""
-    from rich.console import Console
-
-    console = Console(width=10_000, markup=False, emoji=False)
-    tables: list[Table] = []
-    units: list[str] = []
+def _tables(rows: list[Row], figure: str, width: int) -> list[Table | str]:
+    """Return the tables of a network's rows, each with as many units as fit the width."""
+    columns: list[tuple[str, list[str], str]] = [
+        (">#", [str(row["group"]) for row in rows], ""),
+        (
+            "group",
+            [fill(row["name"], _NAME_WIDTH) for row in rows],
+            "total" if figure == "time" else "mean",
+        ),
+    ]
+    if rows[0]["layers"] is not None:
+        layers, macs = [len(row["layers"]) for row in rows], [row["macs"] for row in rows]
+        columns.append((">layers", list(map(str, layers)), str(sum(layers))))
+        columns.append((">MMACs", list(map(_millions, macs)), _millions(sum(macs))))
     for unit in rows[0]["units"]:
-        trial = _table(rows, [*units, unit], figure, describes=len(tables) <= 1)
-        if units and console.measure(trial).maximum <= width:
-            units.append(unit)
-            tables[-1] = trial
-        else:
-            units = [unit]
-            tables.append(_table(rows, units, figure, describes=not tables))
-    return tables
-
-
-def _table(rows: list[Row], units: list[str], figure: str, *, describes: bool) -> Table:
-    """Return the table of some units. ``describes``: with the groups' layers, if they are known."""
-    table = plain_table(show_footer=True)
-    table.add_column("#", justify="right", no_wrap=True)
-    total_name = "total" if figure == "time" else "mean"
-    table.add_column("group", footer=total_name, overflow="fold", max_width=_NAME_WIDTH)
-    columns = [(unit, [row["units"][unit] for row in rows]) for unit in units]
-    cells = [[_cell(entry, figure) for entry in column] for _, column in columns]
-    if describes and rows[0]["layers"] is not None:
-        layers = [len(row["layers"]) for row in rows]
-        table.add_column("layers", justify="right", no_wrap=True, footer=str(sum(layers)))
-        macs = [row["macs"] for row in rows]
-        table.add_column("MMACs", justify="right", no_wrap=True, footer=_millions(sum(macs)))
-        cells = [list(map(str, layers)), list(map(_millions, macs)), *cells]
-    for unit, column in columns:
-        table.add_column(unit, justify="right", no_wrap=True, footer=_footer(column, figure))
-    for row, *of_row in zip(rows, *cells, strict=True):
-        table.add_row(str(row["group"]), row["name"], *of_row)
-    return table
+        entries = [row["units"][unit] for row in rows]
+        cells = [_cell(entry, figure) for entry in entries]
+        columns.append((f">{unit}", cells, _footer(entries, figure)))
+    headings, contents, feet = zip(*columns, strict=True)
+    lines = list(zip(*contents, strict=True))
+    return fitting_tables(headings, lines, 2, width, [None] * len(rows), feet)[:-1]
 
 
 def _cell(entry: Row, figure: str) -> str:

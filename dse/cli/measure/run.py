@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
-from typing import Annotated
-
-from rich.table import Table
+from typing import Annotated, Any
 
 from paretosoc.common.tables import plain_table
 from paretosoc.common.units import PS_PER_MS, PS_PER_S
@@ -24,8 +22,6 @@ from paretosoc.dse.tools.host.machine.sub_models import parse_programs
 from paretosoc.dse.tools.host.measure.kept_guarantees import kept_guarantees
 from paretosoc.dse.tools.host.measure.running import (
     DesignRuns,
-    FrameFigures,
-    Ran,
     check_periods,
     host_machine,
     predict,
@@ -35,7 +31,6 @@ from paretosoc.dse.tools.host.measure.swapping import ImprovingSchedules, stream
 from paretosoc.results.export.result_folder import read_costs, read_results
 from paretosoc.results.front.front import Front
 from paretosoc.results.front.named_members import choose_member, member_title
-from paretosoc.results.io.canonical_json import Json
 from paretosoc.results.problem.problem import DesignPoint, Problem
 
 Opened = AbstractContextManager[HostMachine]
@@ -97,7 +92,7 @@ def run(
         refuse_options("is for runs without --seconds", "frames")
     front = read_results(folder)
     index = choose_member(front, member)
-    problem, design = front.problem, front.members[index].design
+    problem = front.problem
     if problem.has_rates and swap:
         raise WorkloadError("--swap: is for frames, which networks with rates do not have")
     origins, models = read_costs(folder, problem), parse_models(model)
@@ -111,25 +106,55 @@ def run(
     if seconds is not None:
         refuse_options("needs rates, or a run without --seconds", "dispatch")
         return _stream(machine, front, index, seconds, swap, as_json)
+    return _frames(machine, front, index, frames, dispatch, as_json)
+
+
+def _frames(
+    machine: Opened, front: Front, index: int, frames: int, dispatch: Dispatch, as_json: bool
+) -> int:
+    problem, design = front.problem, front.members[index].design
+    names = [network.name for network in problem.networks]
     runs = DesignRuns(problem, design, dispatch=dispatch)
     with machine as here:
         runs.run(here, frames)
     predicted, ran = predict(problem, design), runs.result()
+    measured = ran.figures
     kept = kept_guarantees(problem, design, ran) if dispatch is Dispatch.PLANNED else ()
+    groups = _groups(problem, design, predicted.group_ms, measured.group_ms)
+    makespan = _pair(predicted.makespan_ms, measured.makespan_ms)
+    rate = _pair(predicted.frames_per_s, measured.frames_per_s)
+    pairs = map(_pair, predicted.latency_ms, measured.latency_ms)
+    latencies = dict(zip(names, pairs, strict=True))
     if as_json:
-        document = _document(problem, design, index, predicted, ran)
+        document = {
+            "member": index,
+            "makespan_ms": {**makespan, "spread": ran.makespan.spread},
+            "frames_per_s": {**rate, "spread": ran.period.spread},
+            "latency_ms": latencies,
+            "groups": groups,
+            "frames": {"run": ran.frames, "counted": ran.makespan.samples},
+            "lost_share": ran.lost_share,
+        }
         if kept:
-            names = [network.name for network in problem.networks]
             document["guaranteed"] = {
                 name: {**asdict(found), "unexplained": found.unexplained}
                 for name, found in zip(names, kept, strict=True)
             }
         print_json(document)
         return 0
-    _print(problem, design, member_title(front, index), predicted, ran)
-    for network, found in zip(problem.networks, kept, strict=False):
+    totals = [
+        ("makespan, ms", *_cells(**makespan)),
+        *((f"latency of {name}, ms", *_cells(**pair)) for name, pair in latencies.items()),
+        ("frames per second", *_cells(**rate)),
+    ]
+    _show(member_title(front, index), groups, totals)
+    show(
+        f"medians of {ran.makespan.samples} of {ran.frames} frames (middle half "
+        f"{ran.makespan.spread:.1%}); cores taken by others: {ran.lost_share:.1%} of the time"
+    )
+    for name, found in zip(names, kept, strict=False):
         print(
-            f"guaranteed latency of {network.name}: {found.guaranteed_ms:.3f} ms, longest "
+            f"guaranteed latency of {name}: {found.guaranteed_ms:.3f} ms, longest "
             f"{found.longest_ms:.3f} ms; later: {found.late} of {ran.frames} frames, "
             f"{found.others} by no more than others took of the cores, {found.beyond} by no more "
             f"than groups took over the tolerance, {found.unexplained} unexplained"
@@ -144,33 +169,34 @@ def _releases(
     check_periods(problem, periods)
     with machine as here:
         predicted, ran = run_releases(here, problem, design, periods, dispatch=dispatch)
+    groups = _groups(problem, design, predicted.group_ms, ran.group_ms)
     if as_json:
         document = {
             "member": index,
             "responses": {
                 network.name: {
-                    key: {"predicted": value, "measured": getattr(ran.responses[n], key)}
+                    key: _pair(value, getattr(ran.responses[n], key))
                     for key, value in vars(predicted.responses[n]).items()
                 }
                 for n, network in enumerate(problem.networks)
             },
-            "groups": _groups(problem, design, predicted.group_ms, ran.group_ms),
+            "groups": groups,
             "periods": ran.periods,
             "lost_share": ran.lost_share,
         }
         print_json(document)
         return 0
-    show(member_title(front, index))
-    show(_group_table(problem, design, predicted.group_ms, ran.group_ms))
-    totals = plain_table("", ">predicted", ">measured", ">off by")
-    for n, network in enumerate(problem.networks):
-        one, other = predicted.responses[n], ran.responses[n]
-        totals.add_row(
-            f"longest response of {network.name}, ms", *_cells(one.longest_ms, other.longest_ms)
-        )
-        totals.add_row("95th percentile", *_cells(one.percentile_95_ms, other.percentile_95_ms))
-        totals.add_row("misses a period", f"{one.misses:.2f}", f"{other.misses:.2f}", "")
-    show(totals)
+    totals: list[tuple[str, ...]] = []
+    for network, one, other in zip(
+        problem.networks, predicted.responses, ran.responses, strict=True
+    ):
+        longest = _cells(one.longest_ms, other.longest_ms)
+        totals += [
+            (f"longest response of {network.name}, ms", *longest),
+            ("95th percentile", *_cells(one.percentile_95_ms, other.percentile_95_ms)),
+            ("misses a period", f"{one.misses:.2f}", f"{other.misses:.2f}", ""),
+        ]
+    _show(member_title(front, index), groups, totals)
     period_ms = (problem.execution.period_ps or 0) / PS_PER_MS
     show(
         f"{ran.periods} periods of {period_ms:.6g} ms; medians of groups; cores taken by others: "
@@ -207,43 +233,19 @@ def _stream(
     return 1 if found.lost or found.doubled else 0
 
 
-def _document(
-    problem: Problem, design: DesignPoint, member: int, predicted: FrameFigures, ran: Ran
-) -> dict[str, Json]:
-    measured = ran.figures
-
-    def pair(predicted: float, measured: float) -> dict[str, Json]:
-        return {"predicted": predicted, "measured": measured}
-
-    return {
-        "member": member,
-        "makespan_ms": {
-            **pair(predicted.makespan_ms, measured.makespan_ms),
-            "spread": ran.makespan.spread,
-        },
-        "frames_per_s": {
-            **pair(predicted.frames_per_s, measured.frames_per_s),
-            "spread": ran.period.spread,
-        },
-        "latency_ms": {
-            network.name: pair(predicted.latency_ms[n], measured.latency_ms[n])
-            for n, network in enumerate(problem.networks)
-        },
-        "groups": _groups(problem, design, predicted.group_ms, measured.group_ms),
-        "frames": {"run": ran.frames, "counted": ran.makespan.samples},
-        "lost_share": ran.lost_share,
-    }
+def _pair(predicted: float, measured: float) -> dict[str, float]:
+    return {"predicted": predicted, "measured": measured}
 
 
 def _groups(
     problem: Problem, design: DesignPoint, predicted: Sequence[float], measured: Sequence[float]
-) -> list[Json]:
+) -> list[dict[str, Any]]:
     return [
         {
             "network": network.name,
             "group": name,
             "unit": problem.units[int(design.units[g])].name,
-            "ms": {"predicted": predicted[g], "measured": measured[g]},
+            "ms": _pair(predicted[g], measured[g]),
         }
         for network in problem.networks
         for g, name in zip(network.groups, network.group_names, strict=True)
@@ -254,32 +256,11 @@ def _cells(predicted: float, measured: float) -> tuple[str, str, str]:
     return f"{predicted:.3f}", f"{measured:.3f}", f"{predicted / measured - 1:+.1%}"
 
 
-def _group_table(
-    problem: Problem, design: DesignPoint, predicted: Sequence[float], measured: Sequence[float]
-) -> Table:
-    figures = (">predicted\nms", ">measured\nms", ">off by")
-    groups = plain_table("network", "group", "unit", *figures)
-    for network in problem.networks:
-        for g, name in zip(network.groups, network.group_names, strict=True):
-            unit = problem.units[int(design.units[g])].name
-            groups.add_row(network.name, name, unit, *_cells(predicted[g], measured[g]))
-    return groups
-
-
-def _print(
-    problem: Problem, design: DesignPoint, title: str, predicted: FrameFigures, ran: Ran
-) -> None:
-    measured = ran.figures
-    show(title)
-    show(_group_table(problem, design, predicted.group_ms, measured.group_ms))
-    totals = plain_table("", ">predicted", ">measured", ">off by")
-    totals.add_row("makespan, ms", *_cells(predicted.makespan_ms, measured.makespan_ms))
-    for n, network in enumerate(problem.networks):
-        cells = _cells(predicted.latency_ms[n], measured.latency_ms[n])
-        totals.add_row(f"latency of {network.name}, ms", *cells)
-    totals.add_row("frames per second", *_cells(predicted.frames_per_s, measured.frames_per_s))
-    show(totals)
-    show(
-        f"medians of {ran.makespan.samples} of {ran.frames} frames (middle half "
-        f"{ran.makespan.spread:.1%}); cores taken by others: {ran.lost_share:.1%} of the time"
-    )
+def _show(title: str, groups: Sequence[dict[str, Any]], totals: Sequence[tuple[str, ...]]) -> None:
+    table = plain_table("network", "group", "unit", ">predicted\nms", ">measured\nms", ">off by")
+    for group in groups:
+        table.add_row(group["network"], group["group"], group["unit"], *_cells(**group["ms"]))
+    below = plain_table("", ">predicted", ">measured", ">off by")
+    for row in totals:
+        below.add_row(*row)
+    show(title, table, below)

@@ -110,7 +110,14 @@ def learn(
     began = time.monotonic()
     samples = _samples(source, training.seed, quick=quick)
     data_seconds = time.monotonic() - began
-    with _training_line() as on_progress:
+    line: ProgressLine[TrainingProgress] = ProgressLine(
+        TextColumn("training"),
+        *_COLUMNS,
+        show=lambda now: {"completed": now.share, "words": _describe_epoch(now.epoch)},
+        total=1.0,
+        words="",
+    )
+    with line as on_progress:
         learned = learn_from(
             samples,
             seed=training.seed,
@@ -172,17 +179,6 @@ def _data_line(workloads: int, words: str) -> ProgressLine[tuple[int, int]]:
         show=lambda done: {"completed": done[0], "total": done[1]},
         total=workloads,
         words=words,
-    )
-
-
-def _training_line() -> ProgressLine[TrainingProgress]:
-    """Return the share that is done, and how good the last epoch is."""
-    return ProgressLine(
-        TextColumn("training"),
-        *_COLUMNS,
-        show=lambda now: {"completed": now.share, "words": _describe_epoch(now.epoch)},
-        total=1.0,
-        words="",
     )
 
 

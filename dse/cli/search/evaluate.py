@@ -52,8 +52,20 @@ def evaluate(
     from paretosoc.dse.space.mapping_file import row_of_mapping
     from paretosoc.dse.space.members import evaluate_row, evaluated_document
 
-    has_options = platform is not None or any(given.values())
-    _check_combination(networks, platform, mapping, source, has_options=has_options)
+    if (mapping is None) == (source is None):
+        got = "both" if source else "neither"
+        raise WorkloadError(f"one of --mapping FILE and --from DIR is required, got {got}")
+    if source is None:
+        refuse_options("needs --from", "member")
+    if not networks and source is None:
+        raise WorkloadError("networks: at least one is needed, got none")
+    if networks and platform is None:
+        raise WorkloadError("--platform is required with networks")
+    if not networks and (platform is not None or any(given.values())):
+        raise WorkloadError(
+            "--from without networks evaluates the problem of that folder as it is; "
+            "other options need networks and a platform"
+        )
     check_output_file(gantt, option="--gantt", overwrite=force, suffixes=(".svg", ".png"))
     problem, origins, wanted = _inputs(networks, platform, mapping, source, member, given)
     result = evaluate_row(problem, row_of_mapping(wanted, problem, origins))
@@ -69,30 +81,6 @@ def evaluate(
     else:
         _print(result)
     return 0 if result.feasible else INFEASIBLE
-
-
-def _check_combination(
-    networks: list[str] | None,
-    platform: str | None,
-    mapping: Path | None,
-    source: Path | None,
-    *,
-    has_options: bool,
-) -> None:
-    if (mapping is None) == (source is None):
-        got = "both" if source else "neither"
-        raise WorkloadError(f"one of --mapping FILE and --from DIR is required, got {got}")
-    if source is None:
-        refuse_options("needs --from", "member")
-    if not networks and source is None:
-        raise WorkloadError("networks: at least one is needed, got none")
-    if networks and platform is None:
-        raise WorkloadError("--platform is required with networks")
-    if not networks and has_options:
-        raise WorkloadError(
-            "--from without networks evaluates the problem of that folder as it is; "
-            "other options need networks and a platform"
-        )
 
 
 def _inputs(

@@ -39,14 +39,6 @@ from paretosoc.results.problem.problem import Problem
 
 
 @dataclass(frozen=True)
-class PhasePlan:
-    """One workload of a replay."""
-
-    name: str
-    workload: Workload
-
-
-@dataclass(frozen=True)
 class ReplayPlan:
     """The content of a replay file. ``update_at_ms`` None: schedules are taken up at once."""
 
@@ -57,7 +49,8 @@ class ReplayPlan:
     max_transitions: int | None
     change_every_s: Fraction
     update_at_ms: tuple[Fraction, ...] | None
-    phases: tuple[PhasePlan, ...]
+    phases: tuple[tuple[str, Workload], ...]
+    """The names of workloads, and these, in the order in which they follow each other."""
 
 
 def load_replay(path: str | Path) -> ReplayPlan:
@@ -78,7 +71,7 @@ def load_replay(path: str | Path) -> ReplayPlan:
         with naming(label, WorkloadError):
             workload = workload_of_document(content, folder)
         names = ", ".join(network.name for network in workload.networks)
-        phases.append(PhasePlan(phase.get("name", names), workload))
+        phases.append((phase.get("name", names), workload))
     instants = document.get("update_at_ms")
     platform = document["platform"]
     return ReplayPlan(
@@ -118,17 +111,17 @@ def simulate_replay(
         fixed=tuple((domain.name, "max") for domain in chip.domains),
     )
     warm_up()
-    problems = [build_problem(phase.workload, chip, options).problem for phase in plan.phases]
+    problems = [build_problem(workload, chip, options).problem for _, workload in plan.phases]
     # The oracles are found from nothing: they share the search, but nothing that was published.
     oracles = [find_fastest(problem, max_nodes=DEFAULT_NODES) for problem in problems]
     every = plan.change_every_s
     phases: list[ReplayPhase] = []
-    for index, (entry, problem, oracle) in enumerate(
+    for index, ((name, workload), problem, oracle) in enumerate(
         zip(plan.phases, problems, oracles, strict=True)
     ):
         published, ended = _searched(problem, every, nodes_per_second, clock)
         if not published:
-            raise InfeasibleError(f"{entry.name}: no schedule was found that keeps all constraints")
+            raise InfeasibleError(f"{name}: no schedule was found that keeps all constraints")
 
         def seconds(nodes: int, measured: float) -> float:
             return measured if nodes_per_second is None else nodes / nodes_per_second
@@ -138,8 +131,8 @@ def simulate_replay(
         proved = proof is not None and proof.status is CertificateStatus.CERTIFIED
         phases.append(
             ReplayPhase(
-                name=entry.name,
-                networks=tuple(network.name for network in entry.workload.networks),
+                name=name,
+                networks=tuple(network.name for network in workload.networks),
                 begins_s=float(index * every),
                 ends_s=float((index + 1) * every),
                 schedules=_taken_up(

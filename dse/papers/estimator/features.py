@@ -60,21 +60,18 @@ class FigureReader:
         time, demand, dynamic = (table.astype(np.float64) for table in tables)
         memory = problem.memory_domain
         on = self.space.domains_on(self.space.units_used(rows))
-        return Figures(
-            time_s=time * 1e-12,
-            demand_kbps=demand,
-            dynamic_w=dynamic * 1e-3,
-            transition_s=self._transitions(mapping) * 1e-12,
-            idle_w=self.space.idle_mw(on, points).astype(np.float64) * 1e-3,
-            memory_point=np.zeros(len(rows), np.int64) if memory is None else points[:, memory],
-        )
-
-    def _transitions(self, mapping: IntArray) -> FloatArray:
         result = np.zeros(mapping.shape)
         for edge, (a, b) in enumerate(self.problem.edges):
             waits = self.problem.transition_ps[edge, mapping[:, a], mapping[:, b]]
             result[:, b] = np.maximum(result[:, b], waits)
-        return result
+        return Figures(
+            time_s=time * 1e-12,
+            demand_kbps=demand,
+            dynamic_w=dynamic * 1e-3,
+            transition_s=result * 1e-12,
+            idle_w=self.space.idle_mw(on, points).astype(np.float64) * 1e-3,
+            memory_point=np.zeros(len(rows), np.int64) if memory is None else points[:, memory],
+        )
 
 
 def loss_parameters(problem: Problem) -> FloatArray:

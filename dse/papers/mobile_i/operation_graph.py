@@ -93,7 +93,8 @@ def split_operations(network: GroupedNetwork, parts: int = 1) -> OperationGraph:
     for number, group in enumerate(network.groups):
         if number not in feeds:
             continue
-        channels = _channels(group)
+        shapes = group.layers[-1].output_shapes
+        channels = shapes[0][1] if shapes and len(shapes[0]) > 1 and shapes[0][1] > 0 else 1
         count = min(parts, channels)
         pieces[number] = list(range(len(operations), len(operations) + count))
         for piece in range(count):
@@ -130,11 +131,6 @@ def _feeds(network: GroupedNetwork) -> dict[int, dict[int, int]]:
     return result
 
 
-def _channels(group: Group) -> int:
-    shapes = group.layers[-1].output_shapes
-    return shapes[0][1] if shapes and len(shapes[0]) > 1 and shapes[0][1] > 0 else 1
-
-
 def _is_channel_by_channel(group: Group) -> bool:
     head = group.layers[0]
     if head.kind in _CHANNEL_BY_CHANNEL:
@@ -147,26 +143,11 @@ def _is_channel_by_channel(group: Group) -> bool:
 MAX_FIRINGS = 100_000
 
 
-@dataclass(frozen=True)
-class Firing:
-    """One firing of an actor. ``time`` is in the unit that the graph's source used."""
-
-    name: str
-    time: int
-
-
-@dataclass(frozen=True)
-class FiringEdge:
-    """Bytes that firing ``source`` makes and firing ``target`` takes (indices)."""
-
-    source: int
-    target: int
-    size_bytes: int
-
-
-def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[FiringEdge, ...]]:
-    """Return every actor's q firings of one iteration, in an order of execution, and their
-    channels.
+def firing_operations(
+    graph: SdfGraph,
+) -> tuple[list[tuple[str, int]], dict[tuple[int, int], int]]:
+    """Return every actor's q firings of one iteration in an order of execution, each with its time
+    in the unit that the graph's source used, and the bytes that pass between two of them (indices).
 
     Firing n of a channel's target takes tokens n c to (n + 1) c - 1, and firing m of its source
     makes m p to (m + 1) p - 1 (with rates by phase: the sums of all before). An edge joins two
@@ -199,14 +180,13 @@ def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[Firing
     order = nx.lexicographical_topological_sort(
         nx.DiGraph(graph.multigraph), key=lambda name: place[name]
     )
-    firings: list[Firing] = []
+    firings: list[tuple[str, int]] = []
     first: dict[str, int] = {}
     for name in order:
         first[name] = len(firings)
         times = _times(graph, graph.actor_by_name[name])
         firings += [
-            Firing(f"{name}/{number}", times[number % len(times)])
-            for number in range(repetitions[name])
+            (f"{name}/{number}", times[number % len(times)]) for number in range(repetitions[name])
         ]
     sizes: dict[tuple[int, int], int] = {}
     for channel in graph.channels:
@@ -220,7 +200,7 @@ def firing_operations(graph: SdfGraph) -> tuple[tuple[Firing, ...], tuple[Firing
                     key = first[channel.source] + source, first[channel.target] + number
                     sizes[key] = sizes.get(key, 0) + (until - begin) * channel.token_bytes
                 begin, source = until, source + 1
-    return tuple(firings), tuple(FiringEdge(*key, size) for key, size in sorted(sizes.items()))
+    return firings, dict(sorted(sizes.items()))
 
 
 def _times(graph: SdfGraph, actor: Actor) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from paretosoc.fitness.costs.network_costs import choose_precision, network_cost
 from paretosoc.fitness.costs.transitions import carried_ps
 from paretosoc.fitness.profiles.profile_file import Profile
 from paretosoc.platforms.errors import PlatformError
-from paretosoc.platforms.platform import PeArray, Platform, Unit
+from paretosoc.platforms.platform import PeArray, Platform
 from paretosoc.platforms.source import round_half_up
 from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.grouping.groups import GroupedNetwork
@@ -77,7 +77,8 @@ def task_graph(
     """
     engine_array(platform, engines)
     array = pe_array_of(platform)
-    unit = _shared(platform.unit_by_name[array.unit], array, engines)
+    unit = platform.unit_by_name[array.unit]
+    unit = replace(unit, bandwidth_share=unit.bandwidth_share / -(-engines // array.vaults))
     chip = replace(
         platform,
         units=tuple(unit if other.name == unit.name else other for other in platform.units),
@@ -122,19 +123,14 @@ def firing_task_graph(graph: SdfGraph, platform: Platform) -> TaskGraph:
     power = sum(table.above_idle_mw[-1] for table in unit.power)
     firings, edges = firing_operations(graph)
     tasks = tuple(
-        Task(f.name, max(1, round_half_up(Fraction(f.time * PS_PER_CYCLE_AT_1_KHZ, khz))), power)
-        for f in firings
+        Task(name, max(1, round_half_up(Fraction(time * PS_PER_CYCLE_AT_1_KHZ, khz))), power)
+        for name, time in firings
     )
     return TaskGraph(
         graph.name,
         tasks,
-        tuple(_transfer(e.source, e.target, e.size_bytes, platform, array) for e in edges),
+        tuple(_transfer(*ends, size, platform, array) for ends, size in edges.items()),
     )
-
-
-def _shared(unit: Unit, array: PeArray, engines: int) -> Unit:
-    sharing = -(-engines // array.vaults)
-    return replace(unit, bandwidth_share=unit.bandwidth_share / sharing)
 
 
 def _transfer(source: int, target: int, size: int, platform: Platform, array: PeArray) -> Transfer:

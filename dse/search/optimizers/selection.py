@@ -90,7 +90,4 @@ class SeenRows:
     @entries.setter
     def entries(self, hashes: Hashes) -> None:
         self.table[:] = 0
-        self.table[self._slots(hashes)] = hashes
-
-    def _slots(self, hashes: Hashes) -> NDArray[np.intp]:
-        return (hashes >> np.uint64(SHIFT)).astype(np.intp)
+        self.table[(hashes >> np.uint64(SHIFT)).astype(np.intp)] = hashes

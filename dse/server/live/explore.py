@@ -119,6 +119,7 @@ class LiveExploration:
             ]
             weak = bool(self._bounds) and is_weak(self._bounds[-1][2])
         drawn, front = self._front_data(version, is_last=ended is not None)
+        now = compiling()
         document: dict[str, Json] = {
             "version": drawn,
             "phase": phase,
@@ -128,7 +129,7 @@ class LiveExploration:
             "members": len(ended.members) if ended else 0 if search is None else search.members,
             "result": None if ended is None else str(self._output),
             "nodes": None if proof is None else proof.nodes,
-            "compiling": _compiling(),
+            "compiling": None if now is None else {"functions": now[0], "seconds": now[1]},
             "weak": weak,
             "bounds": bounds,
         }
@@ -205,12 +206,6 @@ class LiveExploration:
                 reference_point=tuple(reference_point(search.objectives).tolist()),
             ),
         )
-
-
-def _compiling() -> Json:
-    """Return the number of compiled functions and the seconds it has taken, or None."""
-    now = compiling()
-    return None if now is None else {"functions": now[0], "seconds": now[1]}
 
 
 def _with_bound(front: Front, seconds: float, objectives: int, within: int, *, nodes: int) -> Front:

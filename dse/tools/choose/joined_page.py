@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from html import escape
 from itertools import cycle
 
 from paretosoc.common.text import pluralize
 from paretosoc.dse.tools.choose.joined import JoinedFront, joined_table, label_of
 from paretosoc.dse.tools.choose.joined_result import JoinedResult
-from paretosoc.results.export.html import html_page, read_asset
+from paretosoc.results.export.html import html_page, html_table, read_asset
 from paretosoc.results.plots.chart import COLUMN, Axis, Chart
 from paretosoc.results.plots.front import is_wide
 from paretosoc.results.plots.items import FORMS, solid_marks
@@ -58,16 +57,9 @@ def joined_page(result: JoinedResult) -> str:
 {lines}</header>
 <main class="panels">
 <section>{joined_svg(result.joined)}</section>
-<section>{_table(heads, combinations)}</section>
-<section>{_table(headings[1:], members)}</section>
+<section>{html_table(heads, combinations)}</section>
+<section>{html_table(map(escape, headings[1:]), members)}</section>
 </main>
 """
     style = read_asset("campaign_report.css", "paretosoc.dse.inputs.data") + _STYLE
     return html_page(f"Joined front on {result.platform}", style, body, scripts=False)
-
-
-def _table(headings: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
-    """Return a table. The cells are HTML."""
-    head = "".join(f"<th>{escape(name)}</th>" for name in headings)
-    body = "".join("<tr>" + "".join(f"<td>{cell}</td>" for cell in row) + "</tr>" for row in rows)
-    return f'<table class="list"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'

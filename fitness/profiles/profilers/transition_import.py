@@ -122,17 +122,23 @@ def import_transitions(made: Import, path: Path) -> None:
             table[key] = cost
             notes[key] = f"{row.cells['run']} less {row.cells['base']}"
     groups = [group.name for group in made.network.groups]
-    used = _sums(parts, measured_whole, notes)
-    measured = measured_whole | {key: cost for key, (cost, _) in used.items()}
+    # Transitions as tau_out + tau_in, if they were not measured as a whole.
+    used: dict[tuple[str, str, str], Fraction] = {}
+    for (after, out, _), out_ps in parts.items():
+        for (other, _, into), into_ps in parts.items():
+            key = after, out, into
+            if after == other and out and into and out != into and key not in measured_whole:
+                used[key] = out_ps + into_ps
+                notes[key] = f"out: {notes[after, out, '']}; in: {notes[after, '', into]}"
+    measured = measured_whole | used
     for key in sorted(measured, key=lambda key: (groups.index(key[0]), key[1:])):
-        note = used[key][1] if key in used else notes[key]
         made.record["transitions"].append(
             {
                 "after": key[0],
                 "from": key[1],
                 "to": key[2],
                 "ms": rounded(measured[key] / PS_PER_MS, 9),
-                "note": note[:4000],
+                "note": notes[key][:4000],
             }
         )
         made.lines.append(f"after {key[0]}, {key[1]} to {key[2]}: {ms_text(measured[key])}")
@@ -182,20 +188,3 @@ def _difference(made: Import, row: TableRow, folder: Path) -> Fraction | None:
             f"{row.where}: {shown}, within {ERRORS} standard errors ({error}) of nothing; used"
         )
     return cost
-
-
-def _sums(
-    parts: dict[tuple[str, str, str], Fraction],
-    measured_whole: dict[tuple[str, str, str], Fraction],
-    notes: dict[tuple[str, str, str], str],
-) -> dict[tuple[str, str, str], tuple[Fraction, str]]:
-    """Return transitions as tau_out + tau_in, if they were not measured as a whole."""
-    result = {}
-    for first, out in parts.items():
-        for second, into in parts.items():
-            key = (first[0], first[1], second[2])
-            if first[0] == second[0] and first[1] and second[2] and first[1] != second[2]:
-                note = f"out: {notes[first]}; in: {notes[second]}"
-                if key not in measured_whole:
-                    result[key] = (out + into, note)
-    return result

@@ -414,7 +414,7 @@ def test_tokens_go_from_the_firing_that_writes_them_to_the_one_that_reads_them(
 ) -> None:
     firings, edges = firing_operations(graph)
     counts = firings_of(graph)
-    assert {firing.name: firing.time for firing in firings} == {
+    assert dict(firings) == {
         f"{name}/{n}": rate_at(graph, name, graph.actor_by_name[name].execution_times[0][1], n)
         for name, count in counts.items()
         for n in range(count)
@@ -430,9 +430,7 @@ def test_tokens_go_from_the_firing_that_writes_them_to_the_one_that_reads_them(
         )
         for pair in zip(writers, readers, strict=True):
             wanted[pair] += channel.token_bytes
-    assert {
-        (firings[edge.source].name, firings[edge.target].name): edge.size_bytes for edge in edges
-    } == wanted
+    assert {(firings[s][0], firings[t][0]): size for (s, t), size in edges.items()} == wanted
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)

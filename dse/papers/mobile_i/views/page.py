@@ -14,7 +14,7 @@ from paretosoc.dse.papers.mobile_i.views.pictures import (
     front_picture,
     schedule_picture,
 )
-from paretosoc.results.export.html import html_page, read_asset
+from paretosoc.results.export.html import html_page, html_table, read_asset
 
 
 def periodic_report_html(result: PeriodicResult) -> str:
@@ -82,17 +82,12 @@ a period of the prologue only those tasks run that are at least as many periods 
 def _table(result: PeriodicResult) -> str:
     entries = result.rows()
     columns = [(heading, text) for _, heading, text in columns_of(entries) if heading is not None]
-    head = "".join(f"<th>{escape(heading)}</th>" for heading, _ in columns)
-    body = []
-    for row in entries:
-        line = "".join(f"<td>{escape(text(row))}</td>" for _, text in columns)
-        body.append(f"<tr>{line}</tr>" if row["member"] is None else f'<tr class="own">{line}</tr>')
-    rows = "\n".join(body)
-    return f"""<div class="scroll"><table>
-<thead><tr>{head}</tr></thead>
-<tbody>
-{rows}
-</tbody></table></div>"""
+    table = html_table(
+        (escape(heading) for heading, _ in columns),
+        ((escape(text(row)) for _, text in columns) for row in entries),
+        ("" if row["member"] is None else "own" for row in entries),
+    )
+    return f'<div class="scroll">{table}</div>'
 
 
 def _definitions(pairs: Sequence[tuple[str, str]], *, wide: bool = False) -> str:

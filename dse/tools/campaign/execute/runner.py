@@ -69,7 +69,10 @@ class _Loop:
     def run(self) -> CampaignProgress:
         self.store.begin_work()
         while True:
-            self._fill()
+            slots = max(1, self.workers.slots)
+            if len(self.queue) < slots:
+                self.queue += self.store.claim(CLAIMED_AHEAD * slots - len(self.queue))
+            self._submit()
             if not self.queue and not self.tasks:
                 if self.store.waiting() == 0:
                     break
@@ -85,12 +88,6 @@ class _Loop:
         if self.on_progress is not None:
             self.on_progress(progress)
         return progress
-
-    def _fill(self) -> None:
-        slots = max(1, self.workers.slots)
-        if len(self.queue) < slots:
-            self.queue += self.store.claim(CLAIMED_AHEAD * slots - len(self.queue))
-        self._submit()
 
     def _submit(self) -> None:
         while self.queue and self.workers.running < self.workers.slots:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from paretosoc.results.deploy.sysfs_script import number_in
 from paretosoc.results.errors import ResultError
 
 POWERCAP = Path("/sys/class/powercap")
@@ -109,7 +110,7 @@ def read_counters(root: Path = POWERCAP) -> dict[Path, int]:
     """Return microjoules by counter: packages only, since their parts are in them."""
     found = {}
     for folder in sorted(root.glob("*rapl:[0-9]*")):
-        if folder.name.count(":") == 1 and (value := _number(folder / "energy_uj")) is not None:
+        if folder.name.count(":") == 1 and (value := number_in(folder, "energy_uj")) is not None:
             found[folder] = value
     return found
 
@@ -126,14 +127,6 @@ def joules_since(before: Mapping[Path, int], root: Path = POWERCAP) -> float | N
     for folder, value in after.items():
         used = value - before[folder]
         if used < 0:
-            used += _number(folder / "max_energy_range_uj") or 0
+            used += number_in(folder, "max_energy_range_uj") or 0
         total += used
     return total / 1e6
-
-
-def _number(path: Path) -> int | None:
-    try:
-        text = path.read_text("ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return None
-    return int(text) if text.isdigit() else None

@@ -145,6 +145,13 @@ class Fidelity:
     """Bytes that all units read from memory at once, before each pass and after the last."""
 
 
+def agreements(points: Sequence[Prediction]) -> tuple[Agreement, Agreement]:
+    """Return how well predictions with contention, and those without, agree with measurements."""
+    columns = zip(*((p.predicted, p.without_contention, p.measured) for p in points), strict=True)
+    with_contention, without, measured = columns
+    return agreement(with_contention, measured), agreement(without, measured)
+
+
 def agreement(predicted: Sequence[float], measured: Sequence[float]) -> Agreement:
     """Return how well predictions agree with measurements.
 
@@ -185,16 +192,11 @@ class FidelitySummary:
 def summary_of(fidelity: Fidelity) -> FidelitySummary:
     """Return the figures that say whether to trust a model."""
     spans = [point.makespan_ms for point in fidelity.points]
-    rates = [point.frames_per_s for point in fidelity.points]
     measured = np.array([span.measured for span in spans])
     best, fastest = spans[fidelity.best], spans[int(measured.argmin())]
     return FidelitySummary(
-        makespan=agreement([p.predicted for p in spans], [p.measured for p in spans]),
-        makespan_without=agreement(
-            [p.without_contention for p in spans], [p.measured for p in spans]
-        ),
-        rate=agreement([p.predicted for p in rates], [p.measured for p in rates]),
-        rate_without=agreement([p.without_contention for p in rates], [p.measured for p in rates]),
+        *agreements(spans),
+        *agreements([point.frames_per_s for point in fidelity.points]),
         best_rank=1 + int((measured < best.measured).sum()),
         best_behind=best.measured / fastest.measured - 1,
         noise=max(best.spread, fastest.spread),
@@ -218,14 +220,7 @@ def fidelity_document(fidelity: Fidelity) -> dict[str, Json]:
         },
         "together_gbps": list(fidelity.together_gbps),
         "points": [
-            {
-                "name": point.name,
-                "units": [fidelity.unit_names[unit] for unit in point.units],
-                "makespan_ms": asdict(point.makespan_ms),
-                "frames_per_s": asdict(point.frames_per_s),
-                "frames": point.frames,
-                "lost_share": point.lost_share,
-            }
+            {**asdict(point), "units": [fidelity.unit_names[unit] for unit in point.units]}
             for point in fidelity.points
         ],
     }

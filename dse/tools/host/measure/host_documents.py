@@ -19,11 +19,10 @@ from paretosoc.fitness.calibration.pccs_fit import fit_contention
 from paretosoc.fitness.calibration.pccs_sweep import Sweep
 from paretosoc.fitness.profiles.profile_document import (
     Document,
+    Import,
     Subject,
-    add_part,
     merged,
     ms,
-    new_document,
     rounded,
 )
 from paretosoc.platforms.platform import Platform
@@ -278,13 +277,11 @@ def profile_document(
     for network, entry in zip(networks, problem.networks, strict=True):
         macs = sum(group.macs for group in network.groups) // entry.batch
         subject = Subject(network.name, macs, PRECISION, clocks, entry.batch)
-        made = new_document(platform, subject, source)
-        record = made["networks"][0]
+        made = Import(network, platform, subject, source)
         for place, group in enumerate(network.groups):
             g = entry.first_group + place
             spreads = {name: measured.alone[u][g] for u, name in enumerate(names)}
-            add_part(
-                record,
+            made.add_part(
                 "groups",
                 [group.name],
                 {
@@ -303,7 +300,7 @@ def profile_document(
                     },
                 },
             )
-        record["transitions"] = [
+        made.record["transitions"] = [
             {
                 "after": network.groups[g - entry.first_group].name,
                 "from": names[u],
@@ -313,5 +310,5 @@ def profile_document(
             for (g, u, v), item in sorted(measured.handovers.items())
             if g in entry.groups
         ]
-        documents.append(made)
+        documents.append(made.document)
     return reduce(merged, documents)

@@ -146,7 +146,7 @@ def test_the_command_says_which_detector_fits(dse, tmp_path: Path) -> None:
     assert member["objectives"]["latency_ps"] == round(10**9 * float(row["latency [ms]"]))
     page = (out / "boards.html").read_text()
     assert f"{BOARD} detect=yolo11s" in page
-    (drawn,) = re.findall("<svg [^>]*pt.*?</svg>", page, re.DOTALL)
+    _, drawn = re.findall("<svg [^>]*pt.*?</svg>", page, re.DOTALL)
     picture = ElementTree.fromstring(drawn)
     texts = {each.text for each in picture.iter() if each.tag.endswith("text")}
     labels = {"detect=yolo11n", "detect=yolo11s"}
