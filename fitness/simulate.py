@@ -14,7 +14,9 @@ from paretosoc.common.arrays import BoolArray, IntArray
 from paretosoc.fitness.simulator.chains.chain_tables import (
     SLOTS,
     are_chains,
+    are_separate,
     make_chains,
+    make_crowd,
     make_lanes,
 )
 from paretosoc.fitness.simulator.layout import Plan, make_plan
@@ -97,14 +99,19 @@ class Kernel(Enum):
 
     TWO_CHAINS = auto()
     """One or two networks that are chains: the fastest kernel."""
+    MANY_CHAINS = auto()
+    """Chains that share no unit at the same time."""
     GENERAL = auto()
     """Any problem."""
 
 
 def fastest_kernel(problem: Problem) -> Kernel:
     """Return the fastest kernel that can simulate the problem."""
-    is_small = len(problem.networks) <= SLOTS and are_chains(problem)
-    return Kernel.TWO_CHAINS if is_small else Kernel.GENERAL
+    if not are_chains(problem):
+        return Kernel.GENERAL
+    if len(problem.networks) <= SLOTS:
+        return Kernel.TWO_CHAINS
+    return Kernel.MANY_CHAINS if are_separate(problem) else Kernel.GENERAL
 
 
 def make_evaluator(problem: Problem, *, jobs: int = 1, kernel: Kernel | None = None) -> Evaluator:
@@ -155,7 +162,24 @@ def _two_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowS
     return [simulator() for _ in range(jobs)]
 
 
-_SIMULATORS = {Kernel.TWO_CHAINS: _two_chains_simulators, Kernel.GENERAL: _general_simulators}
+def _many_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
+    """Return simulators of chains that share no unit."""
+    from paretosoc.fitness.simulator.chains.many_chains import evaluate_many
+
+    chains = make_chains(problem, plan)
+
+    def simulator() -> RowSimulator:
+        crowd = make_crowd(plan)
+        return lambda rows, *out: evaluate_many(plan, chains, rows, crowd, *out)
+
+    return [simulator() for _ in range(jobs)]
+
+
+_SIMULATORS = {
+    Kernel.TWO_CHAINS: _two_chains_simulators,
+    Kernel.MANY_CHAINS: _many_chains_simulators,
+    Kernel.GENERAL: _general_simulators,
+}
 
 
 @lru_cache(maxsize=1)

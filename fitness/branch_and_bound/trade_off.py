@@ -41,7 +41,7 @@ def _fill_lines(plan, rules, state, tree, s, energy):
     for n in range(plan.networks):
         fill_open(plan, rules, n, 1 + s, tree)
     more = priced_left(plan, rules, state, 1 + s, tree) + (tree.spent[0] - energy)
-    put(tree.line, 0, more + integers(rules.price_sum, (1, 0)) * state.run.now)
+    put(tree.line, 0, more + integers(rules.price_sum, (1,)) * state.run.now)
 
 
 @jit

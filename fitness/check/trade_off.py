@@ -130,7 +130,7 @@ def _fill_lines(facts: Facts, work: Work, row: Int, costs: Int, dynamic: Int, on
         if work.units[g] < 0 and facts.fits[on, g] == 0:
             return False
         add_priced(facts, work, row, costs, i, 1 + on)
-    later = integers(work.priced, 0) + integers(facts.price_sum, (1, 0)) * work.now[row]
+    later = integers(work.priced, 0) + integers(facts.price_sum, (1,)) * work.now[row]
     put(work.line, 0, later + (work.least[3] - dynamic))
     return True
 

@@ -1,15 +1,16 @@
-"""Costs of chains, and buffers for simulating one or two of them.
+"""Costs of chains, and buffers for simulating two of them or many.
 
-Compiled into :mod:`fitness.simulator.chains.two_chains`.
+Compiled into :mod:`fitness.simulator.chains.two_chains` and its neighbour.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paretosoc.common.arrays import FloatArray, IntArray
 from paretosoc.fitness.simulator.layout import Plan, Structure
@@ -21,8 +22,9 @@ from paretosoc.fitness.simulator.types.tables import (
     ones,
     record,
     records,
+    zeros_for,
 )
-from paretosoc.results.problem.execution import SearchedOrder
+from paretosoc.results.problem.execution import SHARED, SearchedOrder
 
 if TYPE_CHECKING:
     # Only for annotations: compiled code does not depend on the problem's classes.
@@ -69,6 +71,26 @@ slope, offset, cap; minor slope and its cap; bandwidth of the memory,
 and the loss beside the group in the other slot if both ask for more; 1 / the two denominators."""
 
 
+MOST_QUEUES, MOST_CHAINS = 8, 63
+"""Units and networks that :mod:`fitness.simulator.chains.many_chains` has room for."""
+MANY = columns(
+    **dict.fromkeys(("row", "now", "networks_left", "dynamic_fj", "busy_ps"), (LANES, np.int64)),
+    **dict.fromkeys(
+        (
+            *("network", "runs", "when", "started", "work", "rate", "demand"),
+            *("dynamic", "heavy_num", "heavy_den", "heavy_offset", "heavy_cap"),
+            *("minor_num", "minor_den", "peak", "memory"),
+        ),
+        (MOST_QUEUES * LANES, np.int64),
+    ),
+    heavy_inverse=(MOST_QUEUES * LANES, np.float64),
+    minor_inverse=(MOST_QUEUES * LANES, np.float64),
+)
+"""For each lane the figures of a design point, as in ``FIGURES``. For each lane of each queue those
+of the group that runs there, ``runs`` 1, or of the last one. An idle queue has a work and demand of
+0, and ``when`` is the instant at which the next group is ready for it."""
+
+
 @dataclass(frozen=True, eq=False)
 class Chains(Tables):
     """Costs of chains, the same for all design points.
@@ -108,6 +130,37 @@ class Lanes(Tables):
     """[domains]"""
 
 
+@dataclass(frozen=True, eq=False)
+class Crowd(Tables):
+    """The state of the simulations of many chains in progress."""
+
+    figure: RecordArray
+    """One ``MANY``"""
+    queue: IntArray
+    """[units]: in which a unit's groups wait."""
+    runs: NDArray[np.uint64]
+    """[queues]: bit i is 1 if a group of the queue runs in lane i."""
+    ends: NDArray[np.uint64]
+    """[queues]: likewise if one ends now."""
+    touched: NDArray[np.uint64]
+    """[queues]: likewise if something may start now, unless one runs."""
+    waits: NDArray[np.uint64]
+    """[lanes, queues]: bit n is 1 if network n waits for the queue, or is on its way there."""
+    group: Annotated[IntArray, "lanes x networks"]
+    """The group of each network that runs or waits."""
+    entry: Annotated[IntArray, "lanes x networks"]
+    """Its row of ``Chains.cost``."""
+    ready: Annotated[IntArray, "lanes x networks"]
+    moving: Annotated[IntArray, "lanes x networks"]
+    """Work of transitions that its unit does."""
+    priority: Annotated[IntArray, "lanes x networks"]
+    repeats_left: Annotated[IntArray, "lanes x networks"]
+    table_row: Annotated[IntArray, "lanes x units"]
+    """Begin of the costs at the chosen clocks."""
+    unit_used: Annotated[IntArray, "lanes, units"]
+    domain_on: Annotated[IntArray, "domains"]
+
+
 def are_chains(problem: Problem) -> bool:
     """Return whether the simulation of chains is possible.
 
@@ -130,6 +183,16 @@ def are_chains(problem: Problem) -> bool:
             for unit in problem.units
         )
         and sum(unit.time_ps.size for unit in problem.units) <= MAX_COSTS
+    )
+
+
+def are_separate(problem: Problem) -> bool:
+    """Return whether :mod:`fitness.simulator.chains.many_chains` can simulate chains: none shares a
+    unit with another at the same time, and there is room for all."""
+    return (
+        all(unit.dispatch != SHARED for unit in problem.units)
+        and len(problem.networks) <= MOST_CHAINS
+        and len(set(problem.unit_of)) <= MOST_QUEUES
     )
 
 
@@ -192,4 +255,24 @@ def make_lanes(plan: Plan) -> Lanes:
         table_row=np.zeros(LANES * plan.units, dtype=np.int64),
         unit_used=np.zeros((LANES, plan.units), dtype=np.int64),
         domain_on=np.zeros(plan.domains, dtype=np.int64),
+    )
+
+
+def make_crowd(plan: Plan) -> Crowd:
+    """Return buffers for one population after the other, of many chains."""
+    return zeros_for(
+        Crowd,
+        {
+            "lanes": LANES,
+            "units": plan.units,
+            "domains": plan.domains,
+            "lanes x units": LANES * plan.units,
+            "lanes x networks": LANES * plan.networks,
+        },
+        queue=np.unique(plan.unit_of, return_inverse=True)[1].astype(np.int64),
+        runs=np.zeros(plan.unit_count, dtype=np.uint64),
+        ends=np.zeros(plan.unit_count, dtype=np.uint64),
+        touched=np.zeros(plan.unit_count, dtype=np.uint64),
+        waits=np.zeros((LANES, plan.unit_count), dtype=np.uint64),
+        figure=ones(MANY),
     )

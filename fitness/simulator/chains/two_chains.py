@@ -166,7 +166,7 @@ def _step(figure, engines):
 
 
 @jit
-def _moving_work(plan, chains, row, n, group, unit):
+def moving_work(plan, chains, row, n, group, unit):
     """Return the work of the transitions before and after a group that its unit does."""
     time = np.int64(0)
     if group > chains.chain[n].first:
@@ -202,7 +202,7 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     figure.work[at] = work
     if plan.moves:
         n = 1 if slot > 0 else 0
-        figure.work[at] += _moving_work(plan, chains, row, n, np.int64(group), unit)
+        figure.work[at] += moving_work(plan, chains, row, n, np.int64(group), unit)
     figure.demand[at] = chains.cost[entry].demand
     figure.dynamic[at] = chains.cost[entry].dynamic
     figure.heavy_num[at] = chains.cost[entry].num

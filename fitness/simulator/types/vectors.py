@@ -15,8 +15,8 @@ from paretosoc.fitness.simulator.types.tables import LANES
 
 
 def integers(table: Any, index: Any) -> Any:
-    """Return the entries of a table of int64 from the index on."""
-    return table[index : index + LANES].copy()
+    """Return the entries of a table of int64 from the index on, or, if it is a tuple, of a row."""
+    return _lanes(table, index).copy()
 
 
 def floats(table: Any, index: Any) -> Any:
@@ -25,8 +25,12 @@ def floats(table: Any, index: Any) -> Any:
 
 
 def put(table: Any, index: Any, vector: Any) -> None:
-    """Write a vector to a table from the index on."""
-    table[index : index + LANES] = vector
+    """Write a vector to a table from the index on, or to a row."""
+    _lanes(table, index)[:] = vector
+
+
+def _lanes(table: Any, index: Any) -> Any:
+    return table[index] if isinstance(index, tuple) else table[index : index + LANES]
 
 
 def all_lanes(number: Any) -> Any:

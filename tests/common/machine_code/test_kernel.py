@@ -109,7 +109,7 @@ def bytes_of(argument):
     return argument.tobytes() if isinstance(argument, np.ndarray) else argument
 
 
-NOT_IN_PYTHON = {"search_nodes", "evaluate_chains", "simulate_shown"}
+NOT_IN_PYTHON = {"search_nodes", "evaluate_chains", "evaluate_many", "simulate_shown"}
 """Kernels whose text means something else outside compiled code, as where a field of a record is a
 number there and a view of it in Python. Only other tests compare them."""
 _MODULES: dict[int, dict[str, object]] = {}
