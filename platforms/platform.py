@@ -108,7 +108,9 @@ class Tile:
     passes a sigmoid, GELU or the like in the same launch ``activation_operations`` are added,
     ``joined_operations`` for each that an element-wise layer computes there and for each element of
     the second of two activations that are multiplied, which is laid out anew, and
-    ``result_operations`` for each that leaves the launch, at the rate of elements.
+    ``result_operations`` for each that leaves the launch, at the rate of elements. The former two
+    are computed in vectors of ``lanes`` output channels, and with such vectors the scale and shift
+    of a batch normalisation are no operations of their own.
     """
 
     start_macs: int = 0
@@ -119,6 +121,7 @@ class Tile:
     activation_operations: Exact = Fraction(0)
     joined_operations: Exact = Fraction(0)
     result_operations: Exact = Fraction(0)
+    lanes: int = 1
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,9 @@ VOLTA_FP32 = Tile(channels=64, rows=64, winograd=2)
 SCUDNN = Tile(channels=32, rows=128, activation_operations=Fraction(1))
 """The tile of cuDNN's kernels scudnn_128x32. It and Volta's in FP32 were chosen by the errors of
 networks that were left out."""
-HTP_FP16 = Tile(activation_operations=Fraction(1, 2), joined_operations=Fraction(1, 2))
+HTP_FP16 = Tile(activation_operations=Fraction(1, 2), joined_operations=Fraction(1), lanes=64)
+HTP_INT8 = Tile(activation_operations=Fraction(1, 10), lanes=128)
+"""Vectors have 128 bytes."""
 RKNN = Tile(start_macs=128, packing=16, channels=32)
 
 
@@ -98,10 +100,7 @@ _HTP = Prior(
     classes=((DEPTHWISE, 0.3), (ELEMENTS, 0.02), (LayerKind.POOLING.value, 0.1)),
 )
 """All layers are compiled into one program, whose steps need no launch."""
-_HTP_FP16, _HTP_INT8 = (
-    replace(_HTP, classes=(*_HTP.classes, (kind.value, value)))
-    for kind, value in ((LayerKind.NORMALISATION, 0.02), (LayerKind.DATA_MOVEMENT, 0.01))
-)
+_HTP_FP16 = replace(_HTP, classes=(*_HTP.classes, (LayerKind.NORMALISATION.value, 0.02)))
 POOLS = (
     Pool(
         "GPUs with tensor cores",
@@ -186,9 +185,9 @@ POOLS = (
         "Snapdragon NPUs in INT8",
         "npu",
         ("int8",),
-        _HTP_INT8,
+        _HTP,
         ("snapdragon",),
-        activation_operations=(("int8", Fraction(1, 10)),),
+        tiles=(("", HTP_INT8),),
         more_sets=(*NEW_FAMILIES, *LATER_FAMILIES),
     ),
     Pool(

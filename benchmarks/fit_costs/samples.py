@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache, cached_property
 
 import numpy as np
@@ -70,8 +71,12 @@ KEYS = (
     LayerKind.ATTENTION.value,
 )
 """Efficiencies that are fitted."""
-LACKING = {("aihub_npu", "googlenet"): "LRN"}
-"""Operations that a set's network lacks: torchvision's GoogLeNet does not normalise responses."""
+LACKING = {
+    ("aihub_npu", "googlenet"): "LRN",
+    ("hailo_zoo", "yolov4"): "Softplus",
+}
+"""Operations that a set's network lacks: torchvision's GoogLeNet does not normalise responses, and
+Hailo's YOLOv4 has leaky ReLU in place of Mish, of which softplus is the first step."""
 Entry = tuple[str, str, str]
 """Platform, unit, number format."""
 
@@ -222,11 +227,16 @@ def sample(measured: Measured, tile: Tile, elements: tuple[str, ...]) -> Sample:
     compute = np.zeros((len(launches), len(KEYS)))
     scale = float(ratios.own / model.macs_per_ps) / PS_PER_MS
     known = {*KEYS} - {ELEMENTS, *ELEMENT_KINDS} | {*elements}
+    every = replace(
+        model,
+        bytes_per_element=peak.bytes_per_element,
+        efficiency=dict.fromkeys(known, Fraction(1)),
+    )
+    own = loaded([launches], every)
     for row, launch in enumerate(launches):
         for key, operations in launch_operations(launch, tile, known).items():
-            compute[row, KEYS.index(key)] = float(operations) * scale
+            compute[row, KEYS.index(key)] = float(operations / own.efficiency[key]) * scale
     whole = platform.memory_peak_kbps / float(ratios.memory)
-    own = loaded([launches], replace(model, bytes_per_element=peak.bytes_per_element))
     memory = [moved_bytes(launch, own) / whole for launch in launches]
     launching = float(unit.fixed_own_share * ratios.own + (1 - unit.fixed_own_share) * ratios.host)
     waited = 0 if own.fixed_ps < model.fixed_ps else len(launches) * launching

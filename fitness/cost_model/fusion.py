@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from paretosoc.sdf.graph import SdfGraph
 from paretosoc.sdf.grouping.groups import Group, GroupedNetwork
@@ -66,6 +67,19 @@ class Launch:
         first = self.layers[0]
         is_step = any(steps[0] is first and _reduce(steps) for steps in self.operators)
         return LayerKind.NORMALISATION if is_step else first.kind
+
+    @cached_property
+    def scales(self) -> tuple[Layer, ...]:
+        """Products and sums by channel behind a batch normalisation, its scale and shift, which
+        Caffe has as layers of their own."""
+        found, before = list[Layer](), ""
+        for layer in self.layers:
+            by_channel = [layer.parameters] == [*layer.output_shapes[0][1:2]]
+            if by_channel and before in FUSED_OPERATIONS:
+                found.append(layer)
+            else:
+                before = layer.operation
+        return tuple(found)
 
     @property
     def computed_elements(self) -> int:

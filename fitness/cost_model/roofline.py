@@ -13,6 +13,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from math import prod
 
 from paretosoc.common.units import TRAFFIC_PER_BYTE
@@ -39,6 +40,9 @@ LINEAR_RESIZE = "linear resize"
 CROSSING = 10
 """Of so many activations one passes from one context of a network to the next. Chosen by the errors
 of networks that were left out."""
+SEVERAL = {DEPTHWISE: 3, ELEMENTS: 3}
+"""In several contexts these take so many times as long as in one, where all layers work at once on
+images that follow each other. Chosen by the errors of networks that were left out."""
 FREE_ACTIVATIONS = frozenset(
     {"Relu", "LeakyRelu", "PRelu", "ThresholdedRelu", "Clip", "QLinearLeakyRelu"}
 )
@@ -223,6 +227,7 @@ def network_parts(groups: Sequence[Sequence[Launch]], model: UnitModel) -> list[
 def loaded(groups: Sequence[Sequence[Launch]], model: UnitModel) -> UnitModel:
     """Return the figures of a unit that holds a network: if its constants and activations fit on
     the chip, and it has no product of two activations, nothing moves and no launch is waited for.
+    Else it runs in several contexts.
     """
     if not model.kept_bytes:
         return model
@@ -232,7 +237,8 @@ def loaded(groups: Sequence[Sequence[Launch]], model: UnitModel) -> UnitModel:
     held += sum(size * one.layers[-1].output_elements for one in launches if not one.is_free)
     classes = {class_of(layer) for launch in launches for layer in launch.layers}
     if held > model.kept_bytes or classes & {PRODUCT, LayerKind.ATTENTION.value}:
-        return model
+        slower = {key: share / SEVERAL.get(key, 1) for key, share in model.efficiency.items()}
+        return replace(model, efficiency=slower)
     return replace(model, bytes_per_element=0, bandwidth_share=Fraction(0), fixed_ps=0)
 
 
@@ -265,12 +271,18 @@ def launch_operations(
     if found and ELEMENTS in known:
         activations = tile.activation_operations * activated_elements(launch)
         joined = tile.joined_operations * joined_elements(launch)
+        first = launch.layers[0]
+        shape = first.output_shapes[0] or (1,)
+        channels = max(1, shape[-1 if first.window is None else 1])
+        padding = Fraction(_padded(channels, tile.lanes), channels)
         results = tile.result_operations * launch.layers[-1].output_elements
-        beside = activations + joined + results
+        beside = padding * (activations + joined) + results
         found |= {ELEMENTS: beside} if beside else {}
     elements = element_key(launch, known)
     if not found and elements is not None:
         found[elements] = launch.computed_elements
+        if tile.lanes > 1:
+            found[elements] -= sum(layer.output_elements for layer in launch.scales)
     return found
 
 
@@ -289,9 +301,9 @@ def joined_elements(launch: Launch) -> int:
     and elements the second of two activations that are multiplied.
 
     A bias and a scale that is one number are part of the product. So are steps of an operator that
-    was written out.
+    was written out, and the scale and shift of a batch normalisation.
     """
-    steps = {layer.name for operator in launch.operators for layer in operator}
+    steps = {layer.name for layer in chain(launch.scales, *launch.operators)}
     count, before = 0, launch.layers[0]
     for layer in launch.layers:
         if class_of(layer) == PRODUCT:

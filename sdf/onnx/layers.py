@@ -31,6 +31,8 @@ def make_layer(
     layers too.
     """
     kind = kind_of(node.domain, node.operator)
+    if node.operator == "Transpose" and _keeps_order(node, inputs):
+        kind = LayerKind.RESHAPE
     activations = _activations(node, inputs)
     constants = _constants(node, kind, inputs, outputs)
     narrow = [entry for entry in constants if entry.bits]
@@ -51,6 +53,14 @@ def make_layer(
         narrow_parameters=sum(entry.elements for entry in narrow),
         narrow_bits=sum(entry.bits for entry in narrow),
     )
+
+
+def _keeps_order(node: Node, inputs: Inputs) -> bool:
+    """Return whether a transpose moves only dimensions of size 1, which moves no number."""
+    sizes = _shape(inputs, 0) or ()
+    order = node.integers("perm") or range(len(sizes))[::-1]
+    kept = [place for place in order if sizes[place] != 1]
+    return kept == sorted(kept)
 
 
 def _written(node: Node, inputs: Inputs, outputs: Sequence[Tensor]) -> int:

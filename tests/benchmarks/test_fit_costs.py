@@ -243,6 +243,14 @@ def test_results_of_launches_take_work_where_a_tile_says_so() -> None:
     assert peak.tile.result_operations == 1
 
 
+def test_hailos_yolov4_has_no_mish() -> None:
+    samples = next(one for one in POOLS if one.name == "Hailo").samples()
+    measured = next(one for one in samples if one.measured.network == "yolov4")
+    held = {layer.operation for launch in measured.held for layer in launch.layers}
+    assert "Conv" in held
+    assert not held & {"Softplus", "Tanh", "Mish"}
+
+
 def test_one_network_makes_the_others_on_the_unit_nearer() -> None:
     """On units that are in no fit: nearer in the median and for nine of ten, and the narrower
     intervals hold what they say."""

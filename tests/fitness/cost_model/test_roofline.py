@@ -9,17 +9,19 @@ import pytest
 
 from paretosoc.fitness.cost_model.fusion import Launch
 from paretosoc.fitness.cost_model.roofline import (
+    DEPTHWISE,
     ELEMENTS,
     LINEAR_RESIZE,
     UnitModel,
     launch_work,
+    loaded,
     moved_bytes,
     unit_model,
 )
 from paretosoc.platforms.io.platform_file import load_platform
 from paretosoc.platforms.platform import Tile
 from paretosoc.sdf.layer import Layer, LayerKind
-from tests.support.problems.small_networks import layer
+from tests.support.problems.small_networks import layer, window
 
 CHIP = load_platform("snapdragon-8-elite")
 
@@ -87,6 +89,57 @@ def test_the_second_of_two_activations_is_laid_out_anew() -> None:
     unit = model(tile=Tile(joined_operations=Fraction(1, 2)))
     extra = launch_work(launch, unit) - launch_work(launch, model(tile=Tile()))
     assert extra == 4 * 8 * 32 / unit.rates[ELEMENTS] / 2
+
+
+@pytest.mark.parametrize(("kind", "channels"), [("convolution", 16), ("matrix product", 8)])
+def test_activations_and_joined_layers_fill_vectors(kind: str, channels: int) -> None:
+    """Results have 16 channels, or 8 as the last of their sizes."""
+    sides = window() if channels > 8 else None
+    product = layer("p", LayerKind(kind), macs=10**6, parameters=64, window=sides)
+    launch = Launch((product, wise("Add", operands=2)), elements=1000, is_free=False)
+    plain, narrow, wide = (
+        model(tile=Tile(joined_operations=Fraction(joined), lanes=lanes))
+        for joined, lanes in ((0, 1), (1, 4), (1, 64))
+    )
+    base = launch_work(launch, plain)
+    each = product.output_elements / plain.rates[ELEMENTS]
+    assert launch_work(launch, narrow) - base == each
+    assert launch_work(launch, wide) - base == 64 // channels * each
+
+
+@pytest.mark.parametrize(("parameters", "count"), [((16, 16), 2), ((16, 0), 3), ((8, 1), 4)])
+def test_scale_and_shift_of_a_normalisation_are_part_of_it(
+    parameters: tuple[int, int], count: int
+) -> None:
+    """Caffe has them as layers, with a number for each of 16 channels."""
+    first = layer("n", LayerKind.NORMALISATION, operation="BatchNormalization", parameters=64)
+    relu = layer("r", LayerKind.ACTIVATION)
+    steps = (wise("Mul", parameters[0]), wise("Add", parameters[1]))
+    launch = Launch((first, *steps, relu), elements=1000, is_free=False)
+    unit = model(tile=Tile(lanes=64))
+    each = first.output_elements / unit.rates["normalisation"]
+    assert launch_work(launch, unit) == count * each
+    assert launch_work(launch, model(tile=Tile())) == 4 * each
+    product = layer("p", LayerKind.CONVOLUTION, macs=10**6, window=window())
+    joined = replace(launch, layers=(product, first, *steps, relu))
+    unit = model(tile=Tile(joined_operations=Fraction(1)))
+    extra = launch_work(joined, unit) - launch_work(joined, model(tile=Tile()))
+    assert extra == (parameters[0] == 8) * first.output_elements / unit.rates[ELEMENTS]
+
+
+def test_several_contexts_slow_down_elements_and_depthwise_convolutions() -> None:
+    chip = load_platform("raspberry-pi-5-hailo-8")
+    unit = chip.unit_by_name["hailo"]
+    hailo = unit_model(unit, chip, unit.peak_by_format["int8"])
+    small, large = (
+        Launch((layer("a", LayerKind.CONVOLUTION, parameters=size),), size, is_free=False)
+        for size in (1 << 20, 1 << 26)
+    )
+    one, several = loaded([[small]], hailo), loaded([[large]], hailo)
+    assert (one.fixed_ps, one.efficiency) == (0, hailo.efficiency)
+    assert several.fixed_ps == hailo.fixed_ps
+    for key, share in hailo.efficiency.items():
+        assert several.efficiency[key] == share / (3 if key in (ELEMENTS, DEPTHWISE) else 1)
 
 
 def test_whole_channels_are_moved_without_computing() -> None:

@@ -144,7 +144,7 @@ def test_costs_are_the_formula_to_the_last_picosecond(name: str, seed: int) -> N
             group = generator.randrange(len(network.groups))
             row, column = generator.randrange(len(own_mhz)), generator.randrange(len(memory_mhz))
             place = (group, row, *([generator.randrange(12)] if unit["host"] else []), column)
-            host_mhz = ladders[unit["host"]] if unit["host"] else [1]
+            host_mhz = ladders[unit["host"]] if unit["host"] else [Fraction(1)]
             slower_host = host_mhz[-1] / host_mhz[place[2] if unit["host"] else 0]
             share = unit["fixed"].get("own_share", 0)
             slower_launch = share * own_mhz[-1] / own_mhz[row] + (1 - share) * slower_host

@@ -407,6 +407,9 @@ def test_memory_holds_a_table_once(transposed: bool, shared: bool, held: int) ->
         ("GlobalAveragePool", LayerKind.POOLING, (1, 4, 7, 7), {}, (1, 4, 1, 1)),
         ("DepthToSpace", LayerKind.DATA_MOVEMENT, (1, 8, 2, 3), {"blocksize": 2}, (1, 2, 4, 6)),
         ("Transpose", LayerKind.DATA_MOVEMENT, (2, 3, 4), {"perm": [2, 0, 1]}, (4, 2, 3)),
+        ("Transpose", LayerKind.DATA_MOVEMENT, (3, 4), {}, (4, 3)),
+        ("Transpose", LayerKind.RESHAPE, (1, 8, 1, 4), {"perm": [0, 2, 1, 3]}, (1, 1, 8, 4)),
+        ("Transpose", LayerKind.RESHAPE, (4, 1), {}, (1, 4)),
     ],
 )  # fmt: skip
 def test_layers_without_products_cost_their_bytes(
