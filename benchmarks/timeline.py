@@ -4,7 +4,7 @@ Two sizes, random mappings at random clocks, with contention: the reference prob
 groups, 2 units), and 10 networks with 1,000 groups in all on 4 units, once all chains, as
 explorations group networks by default, and once half of them graphs with many sources.
 *Compiled* is the kernel that an exploration uses. *General* is the general kernel, which simulates
-all but one or two chains.
+all but chains.
 
 Times exclude compilation. Each is the best of many repetitions of about a millisecond, over the
 same design points. Compiled and general take turns. So other load on the machine disturbs only some

@@ -92,6 +92,8 @@ class Timeline:
 
 
 Evaluator = Callable[[IntArray], Evaluation]
+MANY_ROWS = 4
+"""With fewer rows most lanes of many chains would be idle."""
 
 
 class Kernel(Enum):
@@ -100,7 +102,7 @@ class Kernel(Enum):
     TWO_CHAINS = auto()
     """One or two networks that are chains: the fastest kernel."""
     MANY_CHAINS = auto()
-    """Chains that share no unit at the same time."""
+    """Chains on units that run one group at a time."""
     GENERAL = auto()
     """Any problem."""
 
@@ -163,16 +165,23 @@ def _two_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowS
 
 
 def _many_chains_simulators(problem: Problem, plan: Plan, jobs: int) -> list[RowSimulator]:
-    """Return simulators of chains that share no unit."""
+    """Return simulators of chains on units that run one group at a time."""
     from paretosoc.fitness.simulator.chains.many_chains import evaluate_many
 
     chains = make_chains(problem, plan)
 
-    def simulator() -> RowSimulator:
+    def simulator(few: RowSimulator) -> RowSimulator:
         crowd = make_crowd(plan)
-        return lambda rows, *out: evaluate_many(plan, chains, rows, crowd, *out)
 
-    return [simulator() for _ in range(jobs)]
+        def simulate(rows: IntArray, *out: IntArray) -> None:
+            if len(rows) < MANY_ROWS:
+                few(rows, *out)
+            else:
+                evaluate_many(plan, chains, rows, crowd, *out)
+
+        return simulate
+
+    return [simulator(few) for few in _general_simulators(problem, plan, jobs)]
 
 
 _SIMULATORS = {

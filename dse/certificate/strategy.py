@@ -246,6 +246,8 @@ class _Work:
         """The best proof of the whole front: exact, or within a tolerance."""
         self.fastest: CertifiedFront | None = None
         """The best proof of the fastest member: exact, within a tolerance, or a gap."""
+        self._fastest_was_ended = False
+        """Whether a search within a tolerance for it was ended."""
         self._gap: CertifiedFront | None = None
         """The exact search for a faster member, to resume from."""
         self.bounds: BoundedFront | None = None
@@ -342,11 +344,11 @@ class _Work:
             proved = self.prove(columns, until=until, tolerance_ppm=tolerance, nodes=nodes)
             if not self.keep(proved):
                 return
-            grown, until = proved.claim.nodes, self._limits.until
+            grown, until, took_s = proved.claim.nodes, self._limits.until, until.clock() - began
             is_tame = last >= TAME_NODES and grown <= TAME_GROWTH * last
-            if tolerance > 0 and is_tame and EXACT_TIMES * (until.clock() - began) <= until.left:
+            if tolerance > 0 and is_tame and EXACT_TIMES * took_s <= until.left:
                 self.keep(self.prove(columns, until=until.share(EXACT_SHARE)))
-            expected_s = 0.0 if last < TAME_NODES else grown / last * (until.clock() - began)
+            expected_s = 0.0 if last < TAME_NODES else grown / last * took_s
             if until.is_limited and expected_s > HOPELESS_TIMES * until.left:
                 return
             last = grown
@@ -363,8 +365,11 @@ class _Work:
     def narrow_fastest(self, column: int, *, until: Deadline, least_ppm: int = 0) -> None:
         """Prove the fastest member within smaller and smaller tolerances, down to ``least_ppm``.
 
-        Does nothing if it is proved exactly.
+        Does nothing if it is proved exactly, or if a search was ended that would be repeated with
+        as many nodes. Before a deadline there may be more time now.
         """
+        if self._fastest_was_ended and not until.is_limited:
+            return
         problem = self.front.problem
         left = self._limits.most_nodes(problem)
         for tolerance in (ppm for ppm in FASTEST_PPM if ppm >= least_ppm):
@@ -380,7 +385,8 @@ class _Work:
                 continue
             nodes = left if is_claim else _fewer(problem, left)
             proved = self.prove((column,), until=until, tolerance_ppm=tolerance, nodes=nodes)
-            if proved.status is CertificateStatus.GAP:
+            self._fastest_was_ended = proved.status is CertificateStatus.GAP
+            if self._fastest_was_ended:
                 return
             self.fastest = proved
             left = None if left is None else max(0, left - proved.claim.nodes)

@@ -22,7 +22,7 @@ def _put(table: Any, index: Any, vector: Any) -> None:
 
 
 def _where(condition: Any, one: Any, other: Any) -> Any:
-    if isinstance(condition, bool):
+    if isinstance(condition, (bool, np.bool_)):
         return one if condition else other
     return np.where(condition, one, other)
 

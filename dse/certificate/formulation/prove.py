@@ -70,7 +70,8 @@ def prove_formulation(
         problem: latency is one of its objectives.
         fastest: a design point with the makespan ``optimum_ps``.
         jobs: processes; one per core by default. Small problems are left to this one.
-        max_parts: a problem with as many parts, at most ``FEW_PARTS``, is not tried.
+        max_parts: a problem with as many parts, at most ``FEW_PARTS``, is not tried, nor one whose
+            tree has ``NODES_OF_PART`` times as many nodes.
         on_progress: called now and then.
         stopped: polled. True ends the proof.
 
@@ -83,16 +84,19 @@ def prove_formulation(
     began = time.monotonic()
     column = _makespan_column(problem)
     hints = Hints(problem, column, optimum_ps)
-    few = max_parts or FEW_PARTS
-    # The compiled search sees at once that a tree is much too large. This one is interpreted.
-    searched = find_front(
-        problem,
-        objectives=(column,),
-        known=Incumbents(np.array([[optimum_ps]])),
-        max_nodes=NODES_OF_PART * few,
-        jobs=1,
-    )
-    is_small = searched.complete and len(upper_parts(hints, few)) == 1
+    if max_parts is not None:
+        # The compiled search sees at once that a tree is much too large. This one is interpreted.
+        searched = find_front(
+            problem,
+            objectives=(column,),
+            known=Incumbents(np.array([[optimum_ps]])),
+            max_nodes=NODES_OF_PART * max_parts,
+            jobs=1,
+            interrupted=stopped,
+        )
+        if not searched.complete:
+            raise Ended(f"there are {max_parts} parts and more")
+    is_small = len(upper_parts(hints, max_parts or FEW_PARTS)) == 1
     if not is_small and max_parts is not None:
         raise Ended(f"there are {max_parts} parts and more")
     parts: list[Path] = [()] if is_small else upper_parts(hints, UPPER_PARTS)

@@ -1,6 +1,7 @@
 """Costs of chains, and buffers for simulating two of them or many.
 
-Compiled into :mod:`fitness.simulator.chains.two_chains` and its neighbour.
+Compiled into :mod:`fitness.simulator.chains.two_chains` and
+:mod:`fitness.simulator.chains.many_chains`.
 """
 
 from __future__ import annotations
@@ -87,8 +88,8 @@ MANY = columns(
     minor_inverse=(MOST_QUEUES * LANES, np.float64),
 )
 """For each lane the figures of a design point, as in ``FIGURES``. For each lane of each queue those
-of the group that runs there, ``runs`` 1, or of the last one. An idle queue has a work and demand of
-0, and ``when`` is the instant at which the next group is ready for it."""
+of the group that runs there, ``runs`` 1, or of the last one. An idle queue has a demand of 0, and
+``when`` is the instant at which the next group is ready for it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +140,8 @@ class Crowd(Tables):
     queue: IntArray
     """[units]: in which a unit's groups wait."""
     runs: NDArray[np.uint64]
-    """[queues]: bit i is 1 if a group of the queue runs in lane i."""
+    """[queues]: bit i is 1 if a group of the queue runs in lane i, as in the column of that name:
+    the one is for loops over lanes, the other for vectors."""
     ends: NDArray[np.uint64]
     """[queues]: likewise if one ends now."""
     touched: NDArray[np.uint64]
@@ -187,8 +189,8 @@ def are_chains(problem: Problem) -> bool:
 
 
 def are_separate(problem: Problem) -> bool:
-    """Return whether :mod:`fitness.simulator.chains.many_chains` can simulate chains: none shares a
-    unit with another at the same time, and there is room for all."""
+    """Return whether :mod:`fitness.simulator.chains.many_chains` can simulate chains: every unit
+    runs one group at a time, and there is room for all."""
     return (
         all(unit.dispatch != SHARED for unit in problem.units)
         and len(problem.networks) <= MOST_CHAINS

@@ -72,8 +72,10 @@ def _advance(figure, crowd, queues):
         put(figure.rate, at, where(runs, rate, zero))
         later = min(later, end)
     passed = later - now
+    # Nothing happens in lanes without a row.
+    alive = bits_of(later < NEVER)
     for q in range(queues):
-        happens = bits_of(integers(figure.when, q * LANES) == later)
+        happens = bits_of(integers(figure.when, q * LANES) == later) & alive
         crowd.ends[q] = happens & crowd.runs[q]
         crowd.touched[q] = happens
         done = integers(figure.rate, q * LANES) * passed
@@ -99,6 +101,7 @@ def _start(plan, chains, crowd, lane, q, n):
     figure.heavy_den[at] = chains.cost[entry].den
     figure.heavy_offset[at] = chains.cost[entry].offset
     figure.heavy_cap[at] = chains.cost[entry].cap
+    # Divided anew: a table of quotients would be one more place in memory to wait for.
     figure.heavy_inverse[at] = 1.0 / np.float64(chains.cost[entry].den)
     figure.minor_num[at] = chains.memory[memory].num
     figure.minor_den[at] = chains.memory[memory].den

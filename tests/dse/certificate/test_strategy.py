@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.reference_problem import reference_problem
-from paretosoc.common.deadline import Deadline
+from paretosoc.common.deadline import NEVER, Deadline
 from paretosoc.dse.certificate import certify, strategy
 from paretosoc.dse.certificate.boxes.search import BoxSearch
 from paretosoc.dse.certificate.certify import Limits, prove
@@ -239,3 +239,28 @@ def test_the_fastest_member_is_narrowed_further_after_the_whole_front(front, mon
         (fastest, 20_000),
     ]
     assert work.fastest.claim.epsilon_ppm == 30_000
+
+
+def test_a_failed_exact_search_makes_no_tolerance_hopeless(front):
+    """The time that it took is not that of the tolerance before it."""
+    clock, tried = Clock(), []
+    took = {100_000: (1.0, 20_000), 50_000: (3.0, 60_000), 0: (72.0, 0), 20_000: (9.0, 180_000)}
+    search = scripted(clock, tried, lambda _, ppm: took.get(ppm, (100.0, 0)))
+    limits = Limits(until=Deadline.after(100.0, clock))
+    strategy._Work(front, limits, search, None, lambda: False).narrow((0, 1))
+    assert [ppm for _, ppm in tried[:4]] == [100_000, 50_000, 0, 20_000]
+
+
+@pytest.mark.parametrize(("until", "again"), [(NEVER, 0), (1_000.0, 1)])
+def test_a_search_for_the_fastest_that_was_ended_is_repeated_only_with_more_time(
+    front, until, again
+):
+    clock, tried = Clock(), []
+    search = scripted(clock, tried, lambda _, ppm: (1.0, 0))
+    limits = Limits(until=NEVER if until is NEVER else Deadline.after(until, clock))
+    work = strategy._Work(front, limits, search, None, lambda: False)
+    work.prove_fastest(0, until=limits.until, earlier=None)
+    work.narrow_fastest(0, until=limits.until, least_ppm=50_000)
+    before = len(tried)
+    work.narrow_fastest(0, until=limits.until)
+    assert len(tried) - before == again

@@ -7,8 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import paretosoc.fitness.simulator.chains.many_chains
 import paretosoc.fitness.simulator.general
-from paretosoc.fitness.simulate import Kernel, fastest_kernel, make_evaluator
+from paretosoc.fitness.simulate import MANY_ROWS, Kernel, fastest_kernel, make_evaluator
 from paretosoc.fitness.simulator.chains.chain_tables import LANES, MOST_CHAINS, are_separate
 from paretosoc.results.problem.execution import SHARED
 from tests.support.features import compare_all
@@ -56,6 +57,17 @@ def test_any_number_of_rows(count: int) -> None:
     assert len(result.makespan_ps) == count
     assert_same(result, make_evaluator(problem, kernel=Kernel.GENERAL)(rows), f"{count} rows")
     assert_same(evaluate(rows), result, "the same buffers again")
+
+
+def test_few_rows_are_left_to_the_general_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = chains_of(12, (3, 6))
+    rows, evaluate = rows_of(problem, 12), make_evaluator(problem)
+    whole = evaluate(rows)
+    monkeypatch.setattr(paretosoc.fitness.simulator.chains.many_chains, "evaluate_many", None)
+    few = make_evaluator(problem)(rows[: MANY_ROWS - 1])
+    assert np.array_equal(few.makespan_ps, whole.makespan_ps[: MANY_ROWS - 1])
+    with pytest.raises(TypeError):
+        make_evaluator(problem)(rows[:MANY_ROWS])
 
 
 def test_nothing_but_impossible_rows() -> None:
