@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from paretosoc.common.arrays import FloatArray, IntArray
+from paretosoc.common.arrays import IntArray
 from paretosoc.fitness.simulator.layout import Plan, Structure
 from paretosoc.fitness.simulator.types.tables import (
     LANES,
@@ -102,12 +102,8 @@ class Chains(Tables):
 
     cost: RecordArray
     """[rows] of ``COST``"""
-    cost_inverse: FloatArray
-    """[rows]: 1 / the denominator."""
     memory: RecordArray
     """[rows] of ``MEMORY``"""
-    memory_inverse: FloatArray
-    """[rows]: 1 / the denominator."""
     delay_ps: IntArray
     """[groups, units, units]: time from the end of the group before on one unit until this one is
     ready on another, 0 for the first of a chain."""
@@ -205,9 +201,7 @@ def make_chains(problem: Problem, plan: Plan) -> Chains:
     chains, memory_row = _without_costs(Structure(problem), plan.contention.shape[1])
     chains = chains.with_values(
         cost=records(COST, len(memory_row)),
-        cost_inverse=np.zeros(len(memory_row)),
         memory=records(MEMORY, len(chains.memory)),
-        memory_inverse=np.zeros(len(chains.memory)),
     )
     fill_costs(plan, chains, memory_row)
     return chains
@@ -227,12 +221,9 @@ def _without_costs(structure: Structure, points: int) -> tuple[Chains, IntArray]
     chain = records(CHAIN, max(SLOTS, len(problem.networks)))
     for n, network in enumerate(problem.networks):
         chain[n] = network.groups.start, network.groups.stop, network.repeats, network.arrival_ps
-    empty = np.zeros(0)
     chains = Chains(
         records(COST, 0),
-        empty,
         records(MEMORY, units * points),
-        empty,
         delay.reshape(-1),
         moving.reshape(-1),
         chain,

@@ -8,8 +8,14 @@ group runs or waits, so the groups that wait for a unit are the bits of a word.
 
 import numpy as np
 
-from paretosoc.fitness.simulator.chains.chain_tables import GOES_ON, LANES
-from paretosoc.fitness.simulator.chains.two_chains import moving_work
+from paretosoc.fitness.simulator.chains.chain_tables import LANES
+from paretosoc.fitness.simulator.chains.lanes import (
+    choose_clocks,
+    moving_work,
+    put_costs,
+    ready_after,
+    write_row,
+)
 from paretosoc.fitness.simulator.contention import (
     ceil_near,
     ceil_times,
@@ -17,12 +23,7 @@ from paretosoc.fitness.simulator.contention import (
     rate_after,
 )
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.fitness.simulator.lookup import (
-    clock_index,
-    group_priority,
-    idle_power,
-    switch_domains,
-)
+from paretosoc.fitness.simulator.lookup import group_priority
 from paretosoc.fitness.simulator.state import NEVER
 from paretosoc.fitness.simulator.types.vectors import (
     all_lanes,
@@ -89,25 +90,12 @@ def _start(plan, chains, crowd, lane, q, n):
     figure = crowd.figure
     at, place = q * LANES + lane, lane * plan.networks + n
     entry = crowd.entry[place]
-    memory = chains.cost[entry].memory
     figure.network[at] = n
     figure.runs[at] = 1
     crowd.runs[q] |= np.uint64(1) << np.uint64(lane)
     figure.started[at] = figure.now[lane]
     figure.work[at] = chains.cost[entry].work + crowd.moving[place]
-    figure.demand[at] = chains.cost[entry].demand
-    figure.dynamic[at] = chains.cost[entry].dynamic
-    figure.heavy_num[at] = chains.cost[entry].num
-    figure.heavy_den[at] = chains.cost[entry].den
-    figure.heavy_offset[at] = chains.cost[entry].offset
-    figure.heavy_cap[at] = chains.cost[entry].cap
-    # Divided anew: a table of quotients would be one more place in memory to wait for.
-    figure.heavy_inverse[at] = 1.0 / np.float64(chains.cost[entry].den)
-    figure.minor_num[at] = chains.memory[memory].num
-    figure.minor_den[at] = chains.memory[memory].den
-    figure.minor_inverse[at] = 1.0 / np.float64(chains.memory[memory].den)
-    figure.peak[at] = chains.memory[memory].peak
-    figure.memory[at] = chains.memory[memory].kbps
+    put_costs(chains, figure, at, entry)
 
 
 @jit
@@ -170,12 +158,7 @@ def _end(plan, chains, row, crowd, lane, q, latency):
     figure.demand[at] = 0
     group, ready = crowd.group[place] + 1, now
     if group < chains.chain[n].end:
-        before, unit = row[np.uint64(group - 1)], row[np.uint64(group)]
-        ready += chains.delay_ps[(group * plan.units + before) * plan.units + unit]
-        if plan.has_engines:
-            # Without a branch, as it cannot be predicted whether groups stay on their unit.
-            goes_on = (before == unit) & (plan.runs_engines[unit] == 1)
-            ready = np.int64(GOES_ON) if goes_on else ready
+        ready = ready_after(plan, chains, row, group, now)
     else:
         crowd.repeats_left[place] -= 1
         if crowd.repeats_left[place] == 0:
@@ -219,11 +202,7 @@ def _take_row(plan, chains, rows, crowd, lane, r):
     if r >= rows.shape[0]:
         return True
     row = rows[r]
-    for u in range(plan.units):
-        crowd.unit_used[lane, u] = 0
-        crowd.table_row[lane * plan.units + u] = (
-            plan.table_start[u] + clock_index(plan, row, u) * plan.groups
-        )
+    choose_clocks(plan, row, crowd, lane)
     # All costs are read here, one after the other: later the processor would wait for each.
     possible = True
     for g in range(plan.groups):
@@ -281,12 +260,7 @@ def evaluate_many(plan, chains, rows, crowd, possible, makespan, latency, dynami
             lane = first_bit(ended)
             ended &= ended - np.uint64(1)
             r = figure.row[lane]
-            switch_domains(plan, crowd.unit_used[lane], crowd.domain_on)
-            possible[r] = True
-            makespan[r] = figure.now[lane]
-            dynamic[r] = figure.dynamic_fj[lane]
-            busy[r] = figure.busy_ps[lane]
-            idle[r] = idle_power(plan, rows[r], crowd.domain_on)
+            write_row(plan, rows, crowd, lane, r, possible, makespan, dynamic, busy, idle)
             ahead = _take_next(plan, chains, rows, crowd, lane, ahead)
             running -= figure.row[lane] < 0
         _dispatch_all(plan, chains, crowd)

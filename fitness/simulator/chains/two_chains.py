@@ -13,7 +13,14 @@ exactly one group that runs, waits or is in transition. It is fast for three rea
 
 import numpy as np
 
-from paretosoc.fitness.simulator.chains.chain_tables import GOES_ON, LANES, LEAD_PS, SLOTS
+from paretosoc.fitness.simulator.chains.chain_tables import LANES, LEAD_PS, SLOTS
+from paretosoc.fitness.simulator.chains.lanes import (
+    choose_clocks,
+    moving_work,
+    put_costs,
+    ready_after,
+    write_row,
+)
 from paretosoc.fitness.simulator.contention import (
     ceil_near,
     ceil_times,
@@ -23,12 +30,7 @@ from paretosoc.fitness.simulator.contention import (
     rate_after,
 )
 from paretosoc.fitness.simulator.jit import jit
-from paretosoc.fitness.simulator.lookup import (
-    clock_index,
-    group_priority,
-    idle_power,
-    switch_domains,
-)
+from paretosoc.fitness.simulator.lookup import group_priority
 from paretosoc.fitness.simulator.state import NEVER
 from paretosoc.fitness.simulator.types.vectors import (
     all_lanes,
@@ -41,7 +43,7 @@ from paretosoc.fitness.simulator.types.vectors import (
     put,
     where,
 )
-from paretosoc.results.problem.arithmetic import BY_SOURCE, BY_TARGET, WORK_BITS, WORK_PER_PS
+from paretosoc.results.problem.arithmetic import WORK_BITS, WORK_PER_PS
 
 
 @jit
@@ -56,7 +58,6 @@ def fill_costs(plan, chains, memory_row):
         chains.memory[row].den = den
         chains.memory[row].peak = contention.peak_kbps
         chains.memory[row].kbps = contention.memory_kbps
-        chains.memory_inverse[row] = 1.0 / den
     for row in range(len(memory_row)):
         own = plan.cost[row].demand_kbps
         contention = plan.contention[memory_row[row] // points, memory_row[row] % points]
@@ -70,7 +71,6 @@ def fill_costs(plan, chains, memory_row):
         chains.cost[row].offset = offset
         chains.cost[row].cap = cap
         chains.cost[row].memory = memory_row[row]
-        chains.cost_inverse[row] = 1.0 / den
 
 
 @jit
@@ -166,28 +166,12 @@ def _step(figure, engines):
 
 
 @jit
-def moving_work(plan, chains, row, n, group, unit):
-    """Return the work of the transitions before and after a group that its unit does."""
-    time = np.int64(0)
-    if group > chains.chain[n].first:
-        at = row[np.uint64(group - 1)] * plan.units + unit
-        if plan.mover[at] == BY_TARGET:
-            time += chains.moving_ps[group * plan.units * plan.units + at]
-    if group + 1 < chains.chain[n].end:
-        at = unit * plan.units + row[np.uint64(group + 1)]
-        if plan.mover[at] == BY_SOURCE:
-            time += chains.moving_ps[(group + 1) * plan.units * plan.units + at]
-    return time * WORK_PER_PS
-
-
-@jit
 def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     """Let the slot's next group wait from now on. Return False if its unit cannot run it."""
     figure = lanes.figure
     unit = row[np.uint64(group)]
     entry = lanes.table_row[np.uint32(lane * plan.units) + unit] + np.int64(group)
     work = chains.cost[entry].work
-    memory = chains.cost[entry].memory
     lanes.unit_used[lane, unit] = 1
     at = slot + lane
     figure.group[at] = group
@@ -203,16 +187,7 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
     if plan.moves:
         n = 1 if slot > 0 else 0
         figure.work[at] += moving_work(plan, chains, row, n, np.int64(group), unit)
-    figure.demand[at] = chains.cost[entry].demand
-    figure.dynamic[at] = chains.cost[entry].dynamic
-    figure.heavy_num[at] = chains.cost[entry].num
-    figure.heavy_den[at] = chains.cost[entry].den
-    figure.heavy_offset[at] = chains.cost[entry].offset
-    figure.heavy_cap[at] = chains.cost[entry].cap
-    figure.minor_num[at] = chains.memory[memory].num
-    figure.minor_den[at] = chains.memory[memory].den
-    figure.peak[at] = chains.memory[memory].peak
-    figure.memory[at] = chains.memory[memory].kbps
+    put_costs(chains, figure, at, entry)
     # Also if the two never run side by side: then nothing reads it.
     other = LANES - slot + lane
     asked = figure.demand[at] + figure.demand[other]
@@ -221,8 +196,6 @@ def _enter(plan, chains, row, lanes, lane, slot, group, ready):
         excess = excess_loss(asked, figure.memory[place])
         if figure.excess[place] != excess:
             figure.excess[place] = excess
-    figure.heavy_inverse[at] = chains.cost_inverse[entry]
-    figure.minor_inverse[at] = chains.memory_inverse[memory]
     return work >= 0
 
 
@@ -247,11 +220,7 @@ def _take_row(plan, chains, rows, lanes, lane, r):
             group_priority(plan, rows[r], chains.chain[1].first),
         )
         figure.lead[lane] = (second - first) * LEAD_PS
-    for u in range(plan.units):
-        lanes.unit_used[lane, u] = 0
-        lanes.table_row[lane * plan.units + u] = (
-            plan.table_start[u] + clock_index(plan, rows[r], u) * plan.groups
-        )
+    choose_clocks(plan, rows[r], lanes, lane)
     possible = True
     for n in range(plan.networks):
         figure.repeats_left[n * LANES + lane] = chains.chain[n].repeats
@@ -275,12 +244,7 @@ def _next_group(plan, chains, row, lanes, lane, slot, latency):
     group = figure.group[at] + 1
     ready = now
     if group < chains.chain[n].end:
-        before, unit = row[np.uint64(group - 1)], row[np.uint64(group)]
-        ready += chains.delay_ps[(group * plan.units + before) * plan.units + unit]
-        if plan.has_engines:
-            # Without a branch, as it cannot be predicted whether groups stay on their unit.
-            goes_on = (before == unit) & (plan.runs_engines[unit] == 1)
-            ready = np.int64(GOES_ON) if goes_on else ready
+        ready = ready_after(plan, chains, row, group, now)
     else:
         figure.repeats_left[at] -= 1
         if figure.repeats_left[at] == 0:
@@ -320,12 +284,7 @@ def evaluate_chains(plan, chains, rows, lanes, possible, makespan, latency, dyna
             if can_run and figure.networks_left[lane] > 0:
                 continue
             if can_run:
-                switch_domains(plan, lanes.unit_used[lane], lanes.domain_on)
-                possible[r] = True
-                makespan[r] = figure.now[lane]
-                dynamic[r] = figure.dynamic_fj[lane]
-                busy[r] = figure.busy_ps[lane]
-                idle[r] = idle_power(plan, rows[r], lanes.domain_on)
+                write_row(plan, rows, lanes, lane, r, possible, makespan, dynamic, busy, idle)
             else:
                 latency[r] = 0
             while not _take_row(plan, chains, rows, lanes, lane, ahead):
