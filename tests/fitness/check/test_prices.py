@@ -8,6 +8,7 @@ import pytest
 
 import paretosoc as dse
 from paretosoc.dse.certificate.improve import find_fastest
+from paretosoc.dse.problem.int64_bounds import fits_int64
 from paretosoc.fitness.branch_and_bound.prices import load_prices
 from paretosoc.fitness.check.lemmas import Lemma, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget
@@ -77,3 +78,5 @@ def test_more_rows_than_a_vector_has_lanes_are_refused(three: Problem) -> None:
     LemmaTarget((0,), (), prices=(row,) * 16).require_bounds(three)
     with pytest.raises(ResultError, match="at most 16 rows that begin with 0 are allowed, got 17"):
         LemmaTarget((0,), (), prices=(row,) * 17).require_bounds(three)
+    # The choice of a checker comes before the check, which tells the number.
+    assert not fits_int64(three, LemmaTarget((0,), (), prices=(row,) * 17))
