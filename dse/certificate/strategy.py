@@ -378,7 +378,7 @@ class _Work:
             if self.interrupted() or until.is_past or left == 0:
                 return
             is_claim = self.fastest.status is not CertificateStatus.GAP
-            # What holds for the whole front holds for its fastest member.
+            # A proof of the whole front is one of its fastest member, too.
             proofs = [self.fastest] if is_claim else []
             proofs += [] if self.within is None else [self.within]
             if any((proof.claim.epsilon_ppm or 0) <= tolerance for proof in proofs):

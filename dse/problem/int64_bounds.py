@@ -42,6 +42,8 @@ def fits_int64(problem: Problem, target: LemmaTarget | None = None) -> bool:
     """
     try:
         check_magnitudes(problem)
+        if target is not None:
+            target.require_bounds(problem)
         make_facts(problem, target or LemmaTarget((), ()))
     except ResultError:
         return False

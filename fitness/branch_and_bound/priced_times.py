@@ -33,7 +33,7 @@ def _may_run(plan, rules, g, u, t):
 
 @jit
 def fill_open(plan, rules, n, t, tree):
-    """Fill what table t lacks of the open groups of network n."""
+    """Fill the missing entries of table t for the open groups of network n."""
     last = rules.first[n] + rules.size[n] - 1
     if rules.price_rows[_block_of(t)] == 0:
         return

@@ -104,8 +104,6 @@ def make_facts(
     traded = set(kinds) == {MAKESPAN, ENERGY} and len(kinds) == 2
     prices = [row for row in claim.prices if traded or row[0] == 0]
     by_block = [[row[1:] for row in prices if row[0] == block] for block in range(BLOCKS)]
-    if max(map(len, by_block)) > LANES and not exact:
-        raise ResultError(f"prices: at most {LANES} rows of a kind can be checked fast")
     traded &= bool(by_block[1])
     optional = may_be_off[:MOST_OPTIONAL] if traded else []
     needs = [sum(1 << k for k, d in enumerate(optional) if d in u.clocks) for u in units]

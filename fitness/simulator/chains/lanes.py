@@ -1,4 +1,4 @@
-"""What the kernels of two chains and of many do alike in one lane. Compiled."""
+"""Steps in one lane that the kernels of two chains and of many share. Compiled."""
 
 import numpy as np
 

@@ -101,8 +101,8 @@ def _start(plan, chains, crowd, lane, q, n):
 @jit
 def _dispatch(plan, chains, crowd, lane, q):
     """Start the next group of an idle queue: the smallest (priority, ready time, network) of those
-    that are ready, but before all else what continues an engine. If none is ready, note when one
-    will be."""
+    that are ready. A group that continues an engine comes before all others. If none is ready, note
+    when one will be."""
     figure = crowd.figure
     now, soon = figure.now[lane], NEVER
     chosen, least, since = np.int64(-1), NEVER, NEVER
@@ -173,7 +173,7 @@ def _end(plan, chains, row, crowd, lane, q, latency):
 
 @jit
 def _dispatch_all(plan, chains, crowd):
-    """Start what can start on idle queues at which something has happened."""
+    """Start groups on the idle queues that have been touched."""
     for q in range(plan.unit_count):
         bits = crowd.touched[q] & ~crowd.runs[q]
         crowd.touched[q] = 0
