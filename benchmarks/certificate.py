@@ -26,12 +26,12 @@ from benchmarks.oracles.job_shop import has_solver, solve_job_shop
 from benchmarks.problems.reference_problem import DLA_CONTENTION, GPU_CONTENTION, reference_problem
 from paretosoc.common.deadline import Deadline
 from paretosoc.common.units import PS_PER_MS
-from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.leaves import leaf_table
+from paretosoc.dse.certificate.cover.smtlib import cover_smtlib, prove_cover
 from paretosoc.dse.certificate.formulation.prove import prove_formulation
 from paretosoc.dse.certificate.formulation.refute import NotShown
 from paretosoc.dse.certificate.improve import FastestResult, find_fastest
 from paretosoc.dse.compile.load import load_proof_code
-from paretosoc.fitness.check.leaves import leaf_table
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.contention import contention_table

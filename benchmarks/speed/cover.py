@@ -24,9 +24,9 @@ from benchmarks.harness.instances import measure_chosen
 from benchmarks.harness.report import Column, show
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.dse.certificate.branch_and_bound import Incumbents, find_front
-from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.leaves import leaf_table
+from paretosoc.dse.certificate.cover.smtlib import cover_smtlib, prove_cover
 from paretosoc.dse.compile.load import load_proof_code
-from paretosoc.fitness.check.leaves import leaf_table
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.results.front.proof_tree import tree_bytes

@@ -18,7 +18,8 @@ from paretosoc.dse.certificate.branch_and_bound import (
     SearchProgress,
     find_front,
 )
-from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.leaves import MAX_LEMMAS, leaf_table, most_lemmas
+from paretosoc.dse.certificate.cover.smtlib import cover_smtlib, prove_cover
 from paretosoc.dse.certificate.subtree import Subtree, tree_of_subtrees
 from paretosoc.dse.certificate.work_left import likely_seconds
 from paretosoc.dse.errors import InternalError
@@ -26,7 +27,6 @@ from paretosoc.dse.problem.int64_bounds import check_magnitudes
 from paretosoc.dse.space.design_space import DesignSpace
 from paretosoc.dse.space.members import make_members, rows_of
 from paretosoc.fitness.branch_and_bound.prices import load_prices
-from paretosoc.fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.objectives import make_outcomes

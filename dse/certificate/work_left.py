@@ -9,8 +9,8 @@ import numpy as np
 
 from paretosoc.common.arrays import BoolArray, FloatArray, IntArray
 from paretosoc.dse.certificate.branch_and_bound import ExactResult
+from paretosoc.dse.certificate.cover.leaves import interchangeable_sets
 from paretosoc.dse.certificate.subtree import Subtree, open_subtrees, whole_space
-from paretosoc.fitness.check.leaves import interchangeable_sets
 from paretosoc.results.problem.limits import TRANSITIONS, limits_by_owner
 from paretosoc.results.problem.problem import Problem
 

@@ -7,7 +7,7 @@ import z3
 
 from benchmarks.speed import cover as benchmark
 from paretosoc.dse.certificate.branch_and_bound import find_front
-from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.smtlib import cover_smtlib, prove_cover
 from tests.support.problems.random_spaces import random_limited_problem
 from tests.support.proofs.lemmas import leaves_of
 

@@ -5,7 +5,7 @@ of Eq. 5 to 8. The tests have all of it at once, as one model (``tests/support/f
 
 The paper's symbols are the names here: ``S`` mapping, ``st`` and ``et`` start and end, ``tau``
 transition time. If number formats are chosen, ``S`` is over options, a unit in a format each. Eq. 1
-and 2 are rules of mappings, as :mod:`dse.certificate.cover` states them.
+and 2 are rules of mappings, as :mod:`dse.certificate.cover.smtlib` states them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
-from paretosoc.dse.certificate.cover import mapping_smtlib
+from paretosoc.dse.certificate.cover.smtlib import mapping_smtlib
 from paretosoc.dse.certificate.formulation.frame import Frame
 from paretosoc.results.errors import ResultError
 from paretosoc.results.problem.execution import GROUP

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 from paretosoc.common.options import as_written
 from paretosoc.common.text import pluralize
-from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.leaves import MAX_LEMMAS, leaf_table, most_lemmas
+from paretosoc.dse.certificate.cover.smtlib import confirm_cover, cover_smtlib, prove_cover
 from paretosoc.dse.certificate.formulation.prove import prove_formulation
 from paretosoc.dse.certificate.formulation.refute import Ended, NotShown
 from paretosoc.dse.certificate.verify.checks import Check, fails, holds, not_checked
 from paretosoc.fitness.check.boxes.check import CheckedBounds
-from paretosoc.fitness.check.leaves import MAX_LEMMAS, leaf_table, most_lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.bounds import BoundProof

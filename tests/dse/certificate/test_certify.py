@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from paretosoc.dse.certificate import branch_and_bound as exact_search
-from paretosoc.dse.certificate import cover as smt_cover
 from paretosoc.dse.certificate import strategy
 from paretosoc.dse.certificate.certify import Limits, prove
+from paretosoc.dse.certificate.cover import smtlib as smt_cover
 from paretosoc.dse.certificate.improve import find_fastest
 from paretosoc.dse.certificate.preconditions import certified_column
 from paretosoc.dse.certificate.verify import verify as verifying

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.hax_sample import DATA, KNOWN_BEST_MAKESPAN_PS, hax_sample
-from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.smtlib import confirm_cover, cover_smtlib, prove_cover
 from paretosoc.dse.certificate.improve import find_fastest
 from paretosoc.fitness.check.members import frames as plain_timeline
 from paretosoc.fitness.check.target import LemmaTarget

@@ -10,9 +10,9 @@ import pytest
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.certificate.branch_and_bound import find_front
-from paretosoc.dse.certificate.cover import cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.leaves import most_lemmas
+from paretosoc.dse.certificate.cover.smtlib import cover_smtlib, prove_cover
 from paretosoc.fitness.branch_and_bound import choices
-from paretosoc.fitness.check.leaves import most_lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.dominance import non_dominated

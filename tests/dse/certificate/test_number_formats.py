@@ -11,8 +11,8 @@ import pytest
 from benchmarks.problems.number_formats import with_formats, with_twin
 from benchmarks.problems.reference_problem import reference_problem
 from paretosoc.dse.certificate.branch_and_bound import ExactResult, find_front
+from paretosoc.dse.certificate.cover.leaves import leaf_table
 from paretosoc.dse.certificate.preconditions import Goal, provable
-from paretosoc.fitness.check.leaves import leaf_table
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree
 from paretosoc.fitness.objectives import make_outcomes

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from paretosoc.dse.certificate.cover import confirm_cover, prove_cover
+from paretosoc.dse.certificate.cover.smtlib import confirm_cover, prove_cover
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 
 MAX_ROWS = 300

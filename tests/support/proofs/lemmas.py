@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from paretosoc.common.arrays import IntArray
-from paretosoc.fitness.check.leaves import leaf_table
+from paretosoc.dse.certificate.cover.leaves import leaf_table
 from paretosoc.fitness.check.lemmas import Lemma, LemmaBound, Lemmas
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.check.tree import check_tree

@@ -18,7 +18,7 @@ import pytest
 from paretosoc.common.arrays import IntArray
 from paretosoc.dse.baselines.evaluate_all import baseline_points
 from paretosoc.dse.certificate import strategy
-from paretosoc.dse.certificate.cover import cover_smtlib
+from paretosoc.dse.certificate.cover.smtlib import cover_smtlib
 from paretosoc.dse.certificate.strategy import prove_front
 from paretosoc.dse.certificate.verify import solvers
 from paretosoc.dse.certificate.verify import verify as verifying

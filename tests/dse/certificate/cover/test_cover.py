@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import z3
 
-from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.smtlib import confirm_cover, cover_smtlib, prove_cover
 from paretosoc.results.front.certificate import NOT_NAMED
 from tests.support.problems.cover_problems import (
     SOLVERS,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks.problems.random_problem import RandomShape, random_problem
-from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.smtlib import confirm_cover, cover_smtlib, prove_cover
 from paretosoc.dse.certificate.improve import find_fastest
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable

@@ -5,7 +5,7 @@ import importlib.util
 
 import pytest
 
-from paretosoc.dse.certificate.cover import confirm_cover, prove_cover
+from paretosoc.dse.certificate.cover.smtlib import confirm_cover, prove_cover
 from paretosoc.results.errors import ResultError
 from tests.support.problems.cover_problems import SOLVERS
 

@@ -12,10 +12,10 @@ from benchmarks.problems.memory import with_memory
 from benchmarks.problems.number_formats import with_formats
 from paretosoc.dse.certificate.branch_and_bound import find_front
 from paretosoc.dse.certificate.certify import prove
-from paretosoc.dse.certificate.cover import confirm_cover, cover_smtlib, prove_cover
+from paretosoc.dse.certificate.cover.leaves import leaf_table
+from paretosoc.dse.certificate.cover.smtlib import confirm_cover, cover_smtlib, prove_cover
 from paretosoc.dse.certificate.improve import seed_front
 from paretosoc.dse.certificate.preconditions import certified_column
-from paretosoc.fitness.check.leaves import leaf_table
 from paretosoc.fitness.check.target import LemmaTarget
 from paretosoc.fitness.objectives import make_outcomes
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from paretosoc.dse.certificate.cover import cover_smtlib
+from paretosoc.dse.certificate.cover.smtlib import cover_smtlib
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import LemmaTable
 from tests.support.problems.cover_problems import SOLVERS, random_lemmas, small_problem, table
@@ -61,7 +61,7 @@ def test_names_cannot_leave_their_comment(solver):
 HASH_OF_TEXT = """
 import hashlib
 import numpy as np
-from paretosoc.dse.certificate.cover import cover_smtlib
+from paretosoc.dse.certificate.cover.smtlib import cover_smtlib
 from tests.support.problems.cover_problems import random_lemmas, small_problem
 problem = small_problem(7)
 text = cover_smtlib(problem, random_lemmas(np.random.default_rng(7), problem, 9))

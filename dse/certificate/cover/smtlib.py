@@ -14,7 +14,8 @@ Variables:
   direction is needed);
 * ``s_g_u``: a segment of unit u begins with group g;
 * ``m_d_i``: domain d is outside the i-th set of points that lemmas name;
-* registers of sequential counters (Sinz 2005), and integers of :mod:`dse.certificate.sum_rules`.
+* registers of sequential counters (Sinz 2005), and integers of
+  :mod:`dse.certificate.cover.sum_rules`.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paretosoc.dse.certificate.sum_rules import sum_rules
+from paretosoc.dse.certificate.cover.sum_rules import sum_rules
 from paretosoc.results.errors import ResultError
 from paretosoc.results.front.certificate import NOT_NAMED, LemmaTable
 from paretosoc.results.problem.problem import DesignPoint, Problem
@@ -288,7 +289,9 @@ def confirm_cover(text: str, *, timeout_s: float | None = None) -> CoverResult |
         name = f"cvc5 {version('cvc5')}"
     except PackageNotFoundError:
         return None
-    return _ask(name, [sys.executable, "-m", "paretosoc.dse.certificate.cvc5"], text, timeout_s)
+    return _ask(
+        name, [sys.executable, "-m", "paretosoc.dse.certificate.cover.cvc5"], text, timeout_s
+    )
 
 
 def _ask(name: str, command: Sequence[str], text: str, timeout_s: float | None) -> CoverResult:

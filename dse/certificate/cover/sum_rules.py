@@ -1,5 +1,5 @@
 """Limits on sums over the choices of all groups as clauses of SMT-LIB 2 (QF_LIA) over the variables
-of :mod:`dse.certificate.cover`."""
+of :mod:`dse.certificate.cover.smtlib`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Covers of the space by the leaves of a tree, for solvers."""
